@@ -1,0 +1,28 @@
+#include "common/models.h"
+
+#include <filesystem>
+#include <vector>
+
+#include "batchsim/error.h"
+
+namespace batchsim::tools {
+
+std::string find_model(const std::string& name, const std::string& dir) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> folders;
+  if (!dir.empty()) {
+    folders.push_back(dir);
+  } else {
+    std::error_code e;
+    const fs::path program = fs::read_symlink("/proc/self/exe", e).parent_path();
+    folders = {program / "models", program / "../share/batchsim/models", fs::path(__FILE__).parent_path() / "../../models"};
+  }
+  std::string tried;
+  for (const fs::path& folder : folders) {
+    if (fs::exists(folder / name)) return fs::canonical(folder / name).string();
+    tried += (tried.empty() ? "'" : ", '") + folder.lexically_normal().string() + "'";
+  }
+  throw Error(Error::kInput, "there is no " + name + " in " + tried + "; give its folder with --models DIR");
+}
+
+}  // namespace batchsim::tools

@@ -1,0 +1,60 @@
+# batchsim_options: how every file of the project is compiled.
+# A target, not global flags, so that a project that adds ours keeps its own.
+include(CheckLanguage)
+
+if(NOT BATCHSIM_CUDART MATCHES "^(shared|static)$")
+  message(FATAL_ERROR "BATCHSIM_CUDART is \"${BATCHSIM_CUDART}\"; it can be shared or static")
+endif()
+
+set(BATCHSIM_HAVE_CUDA OFF)
+if(BATCHSIM_CUDA)  # AUTO counts as true
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    # before the language, which would choose a default of its own
+    set(CMAKE_CUDA_ARCHITECTURES ${BATCHSIM_CUDA_ARCHITECTURES})
+    string(TOUPPER ${BATCHSIM_CUDART} cudart)
+    string(REPLACE "SHARED" "Shared" cudart ${cudart})
+    string(REPLACE "STATIC" "Static" cudart ${cudart})
+    set(CMAKE_CUDA_RUNTIME_LIBRARY ${cudart})
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+    set(BATCHSIM_HAVE_CUDA ON)
+  elseif(NOT BATCHSIM_CUDA STREQUAL "AUTO")
+    message(FATAL_ERROR "BATCHSIM_CUDA is ${BATCHSIM_CUDA}, but there is no nvcc; put it on the PATH or set CUDACXX")
+  endif()
+endif()
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64|i.86)$")
+  set(BATCHSIM_X86 ON)
+else()
+  set(BATCHSIM_X86 OFF)
+endif()
+
+add_library(batchsim_options INTERFACE)
+target_compile_features(batchsim_options INTERFACE cxx_std_20)
+
+# -ffp-contract=off: a compiler that fuses where it likes would give each backend bits of its own
+# -Wno-psabi: packs wider than a register never leave the file of their instruction set
+set(warnings -Wall -Wextra -Wno-psabi)
+target_compile_options(batchsim_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:${warnings};-ffp-contract=off>
+  # development builds keep their assertions; line tables are enough to debug them and half as long to build
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O3;-UNDEBUG;-g1>)
+target_compile_definitions(batchsim_options INTERFACE $<$<BOOL:${BATCHSIM_X86}>:BATCHSIM_X86=1>)
+
+if(BATCHSIM_HAVE_CUDA)
+  target_compile_options(batchsim_options INTERFACE
+    # -std by hand: older CMakes do not know what newer CUDAs can do
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-fmad=false;--expt-relaxed-constexpr;-lineinfo;-Xcompiler=-Wall,-Wextra,-Wno-psabi,-ffp-contract=off>
+    $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<CONFIG:RelWithDebInfo>>:-UNDEBUG>)
+  target_compile_definitions(batchsim_options INTERFACE BATCHSIM_CUDA=1)
+endif()
+
+# RUNPATH, not RPATH: LD_LIBRARY_PATH can then put another CUDA runtime under a program
+target_link_options(batchsim_options INTERFACE LINKER:--enable-new-dtags)
+
+if(BATCHSIM_SANITIZE)
+  set(sanitize -fsanitize=${BATCHSIM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(batchsim_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${sanitize}>)
+  target_link_options(batchsim_options INTERFACE -fsanitize=${BATCHSIM_SANITIZE})
+endif()

@@ -1,0 +1,17 @@
+// The backends by name.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "batchsim/batch.h"
+#include "world/engine.h"
+
+namespace batchsim {
+
+// the engine that options.device names; options are complete
+std::unique_ptr<Engine> make_engine(const Model& model, const BatchOptions& options);
+// bytes by purpose that it will take
+std::vector<MemoryUse> estimate_memory(const Model& model, const BatchOptions& options);
+
+}  // namespace batchsim

@@ -1,0 +1,15 @@
+// Everything that a stage includes lives in an inline namespace of its own per translation unit kind, so that the linker never
+// shares an inline function compiled for AVX-512 with code that runs on a baseline machine.
+#pragma once
+
+#include <type_traits>
+
+#ifndef BS_ISA
+#define BS_ISA common
+#endif
+
+#ifdef __CUDACC__
+#define BS_FN __host__ __device__ inline
+#else
+#define BS_FN inline
+#endif

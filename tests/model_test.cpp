@@ -1,0 +1,257 @@
+// The compiled model: its tree, its candidate pairs against MuJoCo's contacts, names, slots, and the page of features.
+#include <mujoco/mujoco.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <sstream>
+
+#include "batchsim/model.h"
+#include "catch.h"
+#include "error_of.h"
+#include "model/flat.h"
+#include "model/support.h"
+
+using namespace batchsim;
+
+namespace {
+
+std::string body(const char* name) { return std::string(BATCHSIM_MODELS) + "/" + name + ".xml"; }
+
+// bodies of many geoms of mixed types, all kinds of mixing, excludes that are not in order
+const char* kMixed = R"(
+<mujoco>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 .1"/>
+    <body name="a" pos="0 0 .15"><freejoint/>
+      <geom name="a0" type="capsule" size=".1 .1" solmix="0" condim="1" margin=".01"/>
+      <geom name="a1" type="sphere" size=".15" pos=".05 0 0" priority="1" solref="-2000 -50" friction=".3 .02 .001"/>
+      <geom name="a2" type="capsule" size=".1 .1" pos="0 .05 0" solmix="3" solimp=".8 .9 .01 .4 3" gap=".2"/></body>
+    <body name="b" pos=".1 0 .17"><freejoint/>
+      <geom name="b0" type="sphere" size=".15" solref="-1000 -80" condim="4" friction=".5 .03 .002"/>
+      <geom name="b1" type="capsule" size=".1 .1" pos="0 .02 0" solmix="0" solref=".05 .7"/>
+      <body name="b_child" pos=".3 0 0"><joint axis="0 0 1"/><joint axis="0 1 0" frictionloss=".1"/>
+        <geom name="b2" type="sphere" size=".1" condim="1" margin=".3" gap=".1"/>
+        <body name="b_twig" pos=".2 0 0"><geom name="b3" type="sphere" size=".1"/></body></body></body>
+    <body name="c" pos=".1 .1 .17"><freejoint/><geom name="c0" type="capsule" size=".15 .1" priority="1" solmix="2"/></body>
+    <body name="d" pos=".15 .1 .17"><freejoint/><geom name="d0" type="sphere" size=".15" friction="1e-9 0 0"/></body>
+    <body name="e" pos="-.3 0 .2"><freejoint/><geom name="e0" type="sphere" size=".2" contype="2" conaffinity="0"/></body>
+    <body name="post" pos="-.3 .3 0"><geom name="p0" type="capsule" size=".1 .3" conaffinity="2"/></body>
+  </worldbody>
+  <contact><exclude body1="d" body2="b"/><exclude body1="d" body2="a"/></contact>
+</mujoco>)";
+
+struct DeleteData {
+  void operator()(mjData* d) const { mj_deleteData(d); }
+};
+using Data = std::unique_ptr<mjData, DeleteData>;
+
+void check_tree(const FlatModel& f) {
+  for (int k = 0; k < f.nv; k++) {
+    const int p = f.dof_parentid[k];
+    REQUIRE(f.dof_depth[k] == (p < 0 ? 0 : f.dof_depth[p] + 1));
+    REQUIRE(f.M_rowadr[k + 1] - f.M_rowadr[k] == f.dof_depth[k] + 1);
+    for (int j = k; j >= 0; j = f.dof_parentid[j]) {  // the chain up from k
+      REQUIRE(f.M_colind[f.M_rowadr[k] + f.dof_depth[j]] == j);
+      REQUIRE((j <= k && k <= j + f.dof_subtreenum[j]));
+    }
+  }
+  int below = 0;
+  for (int n : f.dof_subtreenum) below += n + 1;
+  CHECK(below == f.nM);  // as many descendants as ancestors
+  CHECK(f.M_rowadr[f.nv] == f.nM);
+
+  // levels: a permutation, deepest first
+  CHECK(std::accumulate(f.dof_order.begin(), f.dof_order.end(), 0) == f.nv * (f.nv - 1) / 2);
+  REQUIRE(static_cast<int>(f.dof_leveladr.size()) == f.nlevel + 1);
+  CHECK(f.dof_leveladr[f.nlevel] == f.nv);
+  for (int l = 0; l < f.nlevel; l++)
+    for (int a = f.dof_leveladr[l]; a < f.dof_leveladr[l + 1]; a++) REQUIRE(f.dof_depth[f.dof_order[a]] == f.nlevel - 1 - l);
+  REQUIRE(static_cast<int>(f.body_leveladr.size()) == f.nbodylevel + 1);
+  for (int l = 0; l < f.nbodylevel; l++)
+    for (int a = f.body_leveladr[l]; a < f.body_leveladr[l + 1]; a++) REQUIRE(f.body_level[f.body_order[a]] == l);
+
+  CHECK(f.body_subtreenum[0] == f.nbody);
+  for (int i = 1; i < f.nbody; i++) {
+    const int p = f.body_parentid[i];
+    REQUIRE((p < i && i + f.body_subtreenum[i] <= p + f.body_subtreenum[p]));
+    int last = -1;
+    for (int b = i; b && last < 0; b = f.body_parentid[b])
+      if (f.body_dofnum[b]) last = f.body_dofadr[b] + f.body_dofnum[b] - 1;
+    REQUIRE(f.body_lastdof[i] == last);
+  }
+}
+
+// in random poses: MuJoCo's contacts are among the candidates, in their order and with their parameters
+void check_pairs(const Model& model, int poses, double spread) {
+  const mjModel* m = model.mjmodel();
+  const FlatModel& f = model.flat();
+  Data d(mj_makeData(m));
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  long contacts = 0, in_gap = 0;
+  for (int k = 0; k < poses; k++) {
+    for (int j = 0; j < f.njnt; j++) {
+      double* q = d->qpos + f.jnt_qposadr[j];
+      if (f.jnt_type[j] == mjJNT_FREE) {
+        for (int i = 0; i < 3; i++) q[i] = m->qpos0[f.jnt_qposadr[j] + i] + spread * uniform(random);
+        for (int i = 3; i < 7; i++) q[i] = uniform(random);
+        mju_normalize4(q + 3);
+      } else {
+        q[0] = uniform(random) * 2;
+      }
+    }
+    mj_forward(m, d.get());
+    int p = 0;
+    for (int c = 0; c < d->ncon; c++) {
+      const mjContact& con = d->contact[c];
+      while (p < f.npair && (f.pair_geom1[p] != con.geom[0] || f.pair_geom2[p] != con.geom[1])) p++;
+      INFO("pose " << k << " contact " << c << " of geoms " << con.geom[0] << " " << con.geom[1]);
+      REQUIRE(p < f.npair);
+      REQUIRE(f.pair_dim[p] == con.dim);
+      REQUIRE(f.pair_margin[p] == con.includemargin);
+      REQUIRE(con.dist < f.pair_margin[p] + f.pair_gap[p]);
+      REQUIRE((con.exclude == 1) == (con.dist >= f.pair_margin[p]));
+      for (int i = 0; i < 2; i++) REQUIRE(f.pair_solref[2 * p + i] == con.solref[i]);
+      for (int i = 0; i < 2; i++) REQUIRE(f.pair_solreffriction[2 * p + i] == con.solreffriction[i]);
+      for (int i = 0; i < 5; i++) REQUIRE(f.pair_solimp[5 * p + i] == con.solimp[i]);
+      for (int i = 0; i < 5; i++) REQUIRE(f.pair_friction[5 * p + i] == con.friction[i]);
+      if (con.dim == 1 && con.efc_address >= 0)
+        REQUIRE(d->efc_diagA[con.efc_address] == Approx(f.pair_invweight[2 * p]).epsilon(1e-12));
+      contacts++;
+      in_gap += con.exclude != 0;
+    }
+  }
+  CHECK(contacts > poses);
+  if (spread < 0.5) CHECK(in_gap > 0);
+}
+
+}  // namespace
+
+TEST_CASE("tree: levels, chains and rows of M") {
+  for (const char* name : {"stick", "simple", "muscular"}) {
+    INFO(name);
+    check_tree(Model::from_file(body(name)).flat());
+  }
+  const Model mixed = Model::from_xml(kMixed);
+  check_tree(mixed.flat());
+  const FlatModel& f = mixed.flat();
+  CHECK(f.nlevel == 8);
+  CHECK(f.nfric == 1);
+  CHECK(f.nfreebody == 4);  // b has a child
+}
+
+TEST_CASE("tree: the pattern of M is MuJoCo's") {
+  const Model model = Model::from_file(body("muscular"));
+  const mjModel* m = model.mjmodel();
+  const FlatModel& f = model.flat();
+  REQUIRE(f.nM == m->nC);
+  for (int k = 0; k < f.nv; k++) REQUIRE(f.M_rowadr[k] == m->M_rowadr[k]);
+  for (int a = 0; a < f.nM; a++) REQUIRE(f.M_colind[a] == m->M_colind[a]);
+}
+
+TEST_CASE("pairs: the bodies' contacts are candidates, in order, with the same parameters") {
+  for (const char* name : {"stick", "simple", "muscular"}) {
+    INFO(name);
+    check_pairs(Model::from_file(body(name)), 200, 1);
+  }
+}
+
+TEST_CASE("pairs: mixed geom types, mixing rules, margins and gaps, excludes") {
+  for (const char* flags :
+       {"", "<option><flag midphase=\"disable\"/></option>", "<option><flag filterparent=\"disable\"/></option>"}) {
+    INFO(flags);
+    std::string xml = kMixed;
+    xml.insert(xml.find("<worldbody>"), flags);
+    check_pairs(Model::from_xml(xml), 500, 0.15);
+  }
+}
+
+TEST_CASE("pairs: filters") {
+  const Model model = Model::from_xml(kMixed);
+  const FlatModel& f = model.flat();
+  auto has = [&](const char* a, const char* b) {
+    const int g1 = model.geom_id(a), g2 = model.geom_id(b);
+    for (int p = 0; p < f.npair; p++)
+      if ((f.pair_geom1[p] == g1 && f.pair_geom2[p] == g2) || (f.pair_geom1[p] == g2 && f.pair_geom2[p] == g1)) return true;
+    return false;
+  };
+  CHECK(has("floor", "a0"));
+  CHECK(has("a0", "b0"));
+  CHECK(has("p0", "e0"));           // by contype of one only
+  CHECK_FALSE(has("a0", "a1"));     // one body
+  CHECK_FALSE(has("b0", "b2"));     // parent and child
+  CHECK_FALSE(has("b2", "b3"));     // welded
+  CHECK_FALSE(has("b0", "b3"));     // parent and child, after welding
+  CHECK_FALSE(has("a0", "d0"));     // excluded
+  CHECK_FALSE(has("a0", "e0"));     // contype
+  CHECK_FALSE(has("floor", "p0"));  // neither moves
+  for (int p = 0; p < f.npair; p++) CHECK(f.geom_type[f.pair_geom1[p]] <= f.geom_type[f.pair_geom2[p]]);
+}
+
+TEST_CASE("names and ids") {
+  const Model model = Model::from_file(body("simple"));
+  CHECK(model.body_name(model.body_id("thorax")) == "thorax");
+  CHECK(model.joint_name(model.joint_id("l_knee")) == "l_knee");
+  CHECK(model.nq() == 44);
+  CHECK(model.nv() == 43);
+  CHECK(model.nu() == 37);
+  CHECK(model.timestep() == 0.005);
+  CHECK(error_of([&] { model.body_id("torax"); }).has("no body is named \"torax\"; closest: \"thorax\""));
+  CHECK(error_of([&] { model.joint_id(""); }).has("closest"));
+  CHECK(error_of([&] { model.key_id("stand"); }).has("no keyframe has a name"));
+  CHECK_THROWS_AS(model.body_name(-1), Error);
+  CHECK_THROWS_AS(model.body_name(model.nbody()), Error);
+}
+
+TEST_CASE("default slots") {
+  auto slots = [](const Model& m) { return std::vector<int>{m.default_nconmax(), m.default_njmax()}; };
+  CHECK(slots(Model::from_file(body("stick"))) == std::vector<int>{16, 96});
+  CHECK(slots(Model::from_file(body("simple"))) == std::vector<int>{32, 192});
+  CHECK(slots(Model::from_file(body("muscular"))) == std::vector<int>{72, 576});
+
+  // 80,000 candidate pairs
+  const Model many = Model::from_xml(R"(<mujoco><worldbody>
+    <replicate count="20" offset=".11 0 0"><replicate count="20" offset="0 .11 0"><geom size=".05"/></replicate></replicate>
+    <body pos="0 0 1"><freejoint/><replicate count="200" offset=".02 0 0"><geom size=".01"/></replicate></body>
+    </worldbody></mujoco>)");
+  CHECK(many.npair() == 80000);
+  CHECK(many.default_nconmax() <= 64);
+}
+
+TEST_CASE("a model without contacts, and one of a single hinge") {
+  const Model model = Model::from_xml("<mujoco><worldbody><body><joint/><geom size=\".1\"/></body></worldbody></mujoco>");
+  CHECK(model.npair() == 0);
+  CHECK(model.nv() == 1);
+  CHECK(model.default_nconmax() == 8);
+  CHECK(model.flat().nM == 1);
+}
+
+TEST_CASE("a model from mjModel is a copy, and an MJB is the same model") {
+  Model model = Model::from_file(body("stick"));
+  std::unique_ptr<mjModel, void (*)(mjModel*)> own(mj_copyModel(nullptr, model.mjmodel()), mj_deleteModel);
+  const Model copy = Model::from_mjmodel(own.get());
+  own->opt.timestep = 1;
+  CHECK(copy.timestep() == model.timestep());
+  CHECK(copy.mjmodel()->opt.timestep == model.timestep());
+  CHECK(copy.flat().pair_geom2 == model.flat().pair_geom2);
+
+  const auto path = std::filesystem::temp_directory_path() / "batchsim_model_test.mjb";
+  mj_saveModel(copy.mjmodel(), path.c_str(), nullptr, 0);
+  const Model loaded = Model::from_file(path.string());
+  std::filesystem::remove(path);
+  CHECK(loaded.nv() == model.nv());
+  CHECK(loaded.flat().body_inertia == model.flat().body_inertia);
+
+  const Model other = model;  // shares
+  CHECK(other.mjmodel() == model.mjmodel());
+}
+
+TEST_CASE("docs/features.md is what info --features prints") {
+  std::ifstream in(std::string(BATCHSIM_SOURCE) + "/docs/features.md");
+  std::stringstream text;
+  text << in.rdbuf();
+  CHECK(text.str() == features_markdown());
+}
