@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "../tests/tolerances.h"
+#include "arguments.h"
 #include "commands.h"
 #include "common/host_rows.h"
 #include "common/models.h"
@@ -185,7 +186,7 @@ void add_demo(CLI::App& app, int& exit_code) {
   sub->add_option("--models", o->models, "Folder of simple.xml; default: beside the program, or the source tree")->type_name("DIR");
   sub->add_option("--worlds", o->nworld, "")->capture_default_str();
   sub->add_option("--threads", o->nthread, "Of batchsim and mjBatch; default: one a logical processor")->check(CLI::PositiveNumber);
-  sub->add_option("--seconds", o->seconds, "Wall time of the show; the closing comparison takes some seconds more")->check(CLI::Range(0.1, 3600.0))->capture_default_str();
+  sub->add_option("--seconds", o->seconds, "Wall time of the show; the closing comparison takes some seconds more")->check(check_seconds)->capture_default_str();
   sub->add_flag("--progress", o->progress, "Show progress where stderr is not a terminal, too");
   sub->footer("Examples:\n  batchsim demo\n  batchsim demo --worlds 1024 --seconds 60\n");
   sub->callback([o, &exit_code] { exit_code = cmd_demo(*o); });

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "arguments.h"
 #include "commands.h"
 #include "common/host_rows.h"
 #include "common/json.h"
@@ -104,10 +105,11 @@ int cmd_run(Options& o) {
   table.add({"worlds with a bad state", std::to_string(report.worlds_bad_state)});
   table.print();
   if (const std::string message = report.message(); !message.empty()) std::printf("\n%s", message.c_str());
+  const long races = show_races();
   write_json(o.json, {{"model", loaded.source()}, {"device", batch.device_name()}, {"worlds", batch.nworld()}, {"steps", o.nstep}, {"situation", o.situation},
                       {"world_steps_per_s", work / spent.wall}, {"world_steps_per_cpu_s", work / spent.cpu}, {"wall_s", spent.wall}, {"report", to_json(report)},
-                      {"memory", memory_json}});
-  return kGood;
+                      {"memory", memory_json}, {"races", races}});
+  return races ? kOutOfTolerance : kGood;
 }
 
 }  // namespace

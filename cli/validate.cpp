@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "arguments.h"
 #include "commands.h"
 
 using namespace batchsim;
@@ -57,12 +58,14 @@ int cmd_validate(Options& o) {
     json = show(r, o);
     good = r.good;
   }
+  const long races = show_races();
+  json["races"] = races;
   json["model"] = model.source();
   json["device"] = sides.batch.device_name();
   json["precision"] = o.precision_name;
   json["situation"] = name_of(o.situation);
   write_json(o.json, json);
-  return good ? kGood : kOutOfTolerance;
+  return good && !races ? kGood : kOutOfTolerance;
 }
 
 }  // namespace
@@ -71,7 +74,7 @@ void add_validate(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("validate", "Steps a model beside CPU MuJoCo, and says how far apart they are");
   sub->add_option("MODEL", o->model, "MJCF, URDF or .mjb file");
-  sub->add_option("--seconds", o->seconds, "Simulated time; default: the situation's window (10, stand 1.6, none 2)")->check(CLI::PositiveNumber);
+  sub->add_option("--seconds", o->seconds, "Simulated time; default: the situation's window (10, stand 1.6, none 2)")->check(check_seconds);
   sub->add_option("--precision", o->precision_name, "f32 (default) or f64")->check(CLI::IsMember({"f32", "f64"}));
   sub->add_flag("--resync", o->resync, "Start every step from MuJoCo's exact state, warm start and controls");
   sub->add_option("--controls", o->controls_name, "sine (default without a situation), noise or zero")->check(CLI::IsMember({"sine", "noise", "zero"}));

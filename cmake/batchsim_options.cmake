@@ -30,6 +30,18 @@ else()
   set(BATCHSIM_X86 OFF)
 endif()
 
+# the flags of a file that is named after its instruction set
+function(batchsim_isa_flags file result)
+  get_filename_component(name ${file} NAME)
+  set(flags)
+  if(name MATCHES "avx512")
+    set(flags -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma -mprefer-vector-width=512)
+  elseif(name MATCHES "avx2")
+    set(flags -mavx2 -mfma)
+  endif()
+  set(${result} "${flags}" PARENT_SCOPE)
+endfunction()
+
 add_library(batchsim_options INTERFACE)
 target_compile_features(batchsim_options INTERFACE cxx_std_20)
 

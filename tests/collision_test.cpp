@@ -74,6 +74,7 @@ void run(Scratch<B>& s) {
   Team<B> t;
   t.sync();  // what the test has read is of another phase
   collision(t, s.m, s.d);
+  t.sync();
 }
 
 template <class B>

@@ -88,7 +88,7 @@ double difference(const std::vector<T>& a, const std::vector<T>& b) {
 
 TEST_CASE("f64 on the GPU has the bits of the checking backend") {
   // the same code, the same order of sums, the same rounding: a difference is a bug of one of them
-  const Model m = model_of(GENERATE("stick", "simple"));
+  const Model m = model_of(GENERATE(values<std::string>({"stick", "simple"})));
   const int nworld = 2;
   const auto start = start_of<double>(m, nworld, 20);
   const auto gpu = on_gpu(m, start, nworld, 3);

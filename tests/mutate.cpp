@@ -21,12 +21,12 @@ const std::map<std::string, std::string> kReasons = {};
 
 // what the bodies do not have: standalone free bodies that spin, springs, all sensors, two trees that touch, euler
 const char* const kMixed = R"(<mujoco><option timestep="0.005" integrator="%s"/><worldbody><geom name="floor" type="plane" size="5 5 .1" contype="3"/>
-  <body name="a" pos="0 0 .1"><freejoint/><geom type="ellipsoid" size=".1 .08 .09" contype="0" conaffinity="2"/><site name="a" size=".2"/></body>
-  <body name="b" pos=".12 0 .25"><freejoint/><geom type="capsule" size=".05 .1" condim="4"/></body>
   <body name="arm" pos="0 .2 .3"><joint name="s" axis="0 1 0" stiffness="3" damping=".2" range="-10 10"/>
     <geom type="capsule" size=".04" fromto="0 0 0 .2 0 0"/>
     <body name="hand" pos=".2 0 0"><joint name="e" axis="0 0 1" frictionloss=".1" damping=".1"/><geom type="sphere" size=".07" pos=".05 0 0"/>
       <site name="h" pos=".1 0 0"/></body></body></worldbody>
+  <body name="a" pos="0 0 .1"><freejoint/><geom type="ellipsoid" size=".1 .08 .09" contype="0" conaffinity="2"/><site name="a" size=".2"/></body>
+  <body name="b" pos=".12 0 .25"><freejoint/><geom type="capsule" size=".05 .1" condim="4"/></body>
   <actuator><position joint="s" kp="20" kv="1"/><motor joint="e" forcerange="-1 1"/></actuator>
   <sensor><touch site="a"/><gyro site="h"/><jointpos joint="s"/><jointvel joint="e"/><framepos objtype="site" objname="h"/>
     <framequat objtype="body" objname="hand"/><subtreecom body="arm"/><clock/></sensor></mujoco>)";
@@ -35,6 +35,14 @@ std::string mixed(const char* integrator) {
   char text[4096];
   std::snprintf(text, sizeof text, kMixed, integrator);
   return text;
+}
+
+// balls in each other
+std::string pile_of(int n) {
+  std::string s = "<mujoco><option integrator='implicitfast'/><worldbody><geom type='plane' size='5 5 .1'/>";
+  for (int i = 0; i < n; i++)
+    s += "<body pos='" + std::to_string(0.01 * i) + " " + std::to_string(0.013 * (i % 3)) + " 0.09'><freejoint/><geom size='.1'/></body>";
+  return s + "</worldbody></mujoco>";
 }
 
 // worlds in the air, on the ground and in a heap, pushed, kicked and reset by a bad number; tangle: rad that servos pull the limbs
@@ -68,11 +76,13 @@ void exercise_all() {
       "<mujoco><option integrator='Euler'><flag contact='disable' actuation='disable'/></option><worldbody><body><joint name='j' axis='0 1 0'/>"
       "<geom size='.1' pos='1 0 0'/><body pos='1 0 0'><joint axis='0 1 0'/><geom size='.1' pos='1 0 0'/></body></body></worldbody>"
       "<actuator><motor joint='j'/></actuator></mujoco>");
+  static const Model pile = Model::from_xml(pile_of(14));  // more candidate pairs than one chunk
   exercise(stick, 30, 1);
   for (int fall : {15, 60, 120, 240}) exercise(simple, fall, 1);  // landing ... lying
   for (int fall : {4, 60, 200}) exercise(muscular, fall, 1);
   for (int fall : {40, 80, 120, 200}) exercise(simple, fall, 1, 2), exercise(muscular, fall, 1, 2);  // limbs that cross
   exercise(undamped, 1, 1);
+  exercise(pile, 2, 1);
   static const Model fast = Model::from_xml(mixed("implicitfast")), euler = Model::from_xml(mixed("Euler"));
   exercise(fast, 60, 2);
   exercise(euler, 60, 1);

@@ -96,6 +96,7 @@ void clear_lane(Scratch<B>& s, int l) {
 template <class B>
 void solve(Scratch<B>& s) {
   make_constraint(Team<B>{}, s.m, s.d);
+  Team<B>{}.sync();  // in a step, reductions of the stages between order the two
   solver(Team<B>{}, s.m, s.d);
 }
 

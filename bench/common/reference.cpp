@@ -6,7 +6,7 @@
 namespace batchsim::tools {
 
 void tighten(mjModel* m) {
-  m->opt.tolerance = 1e-15;
+  m->opt.tolerance = 1e-30;
   m->opt.ls_tolerance = 1e-6;
   m->opt.iterations = 100;
   m->opt.ls_iterations = 100;

@@ -9,7 +9,8 @@
 
 namespace batchsim::tools {
 
-/// MuJoCo solves to the last digit: at its default tolerance it is up to 3.5e-6 rad a step from its own solution.
+/// MuJoCo solves to the last digit: at its default tolerance it is up to 3.5e-6 rad a step from its own solution, at 1e-15 still 1e-9. (With
+/// 0 it would run through all its iterations.)
 void tighten(mjModel* m);
 
 /// Where the parts of a state row (mjSTATE_INTEGRATION) are.

@@ -60,6 +60,7 @@ struct OpenLoop {
   bool hinges = true;                   // joint errors are hinge angles; false: the root's pose
   std::vector<Crossing> crossings;      // the promise first, then 1e-6, 1e-3, 1e-1
   std::vector<double> joint_end;        // (nworld)
+  double joint_worst = 0;               // of all worlds and steps
   std::vector<double> floor_end;        // f32: MuJoCo with its state rounded to float after each step
   std::vector<double> fell;             // (nworld) s, when MuJoCo's body no longer stands; empty: it never stood
   std::vector<int> left;                // f64: worlds that passed the promise
@@ -72,6 +73,7 @@ struct OpenLoop {
   bool exact_states = false;
   Report report;
 
+  bool touched = false;   // some world had a contact
   bool promised = false;  // there is a promise for this model and situation
   double promise = 0;     // rad
   double reached = 0;     // rad: what is compared with it

@@ -19,7 +19,6 @@ BS_FN void transmission(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     d.actuator_length[i] = Real(m.actuator_gear[i]) * Real(d.qpos[m.jnt_qposadr[j]]);
     d.actuator_velocity[i] = Real(m.actuator_gear[i]) * Real(d.qvel[m.jnt_dofadr[j]]);
   }
-  t.sync();
 }
 
 template <class B>
@@ -36,7 +35,6 @@ BS_FN void actuation(Team<B> t, const ModelView<B>& m, StateView<B> d) {
   if (m.nu == 0 || (m.disableflags & kDisableActuation)) {
     for (int i : t.range(0, m.nu)) d.actuator_force[i] = 0;
     for (int k : t.range(0, m.nv)) d.qfrc_actuator[k] = 0;
-    t.sync();
     return;
   }
 
@@ -70,7 +68,6 @@ BS_FN void actuation(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     if (m.jnt_actfrclimited[j]) f = clip(f, Real(m.jnt_actfrcrange[2 * j]), Real(m.jnt_actfrcrange[2 * j + 1]));
     d.qfrc_actuator[k] = f;
   }
-  t.sync();
 }
 
 // d qfrc_actuator / d qvel on the diagonal: an actuator on one joint touches that entry alone. Saturated actuators and joints do not

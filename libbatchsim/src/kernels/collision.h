@@ -89,7 +89,6 @@ BS_FN void collision(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     }
   }
   if (m.disableflags & (kDisableConstraint | kDisableContact)) {
-    t.sync();
     return;
   }
 

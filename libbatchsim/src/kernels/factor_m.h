@@ -78,7 +78,6 @@ BS_FN typename B::Mask factor_tree(Team<B> t, const ModelView<B>& m, typename B:
     const Real s = Dinv[i];
     for (int a = 0; a < n; a++) L[row + a] = Real(L[row + a]) * s;
   }
-  t.sync();
   return t.any_lane(0, m.nv, [&](int i) { return Real(L[m.M_rowadr[i] + m.dof_depth[i]]) < minval; });
 }
 

@@ -100,7 +100,6 @@ BS_FN void implicit_acceleration(Team<B> t, const ModelView<B>& m, StateView<B> 
   const bool damped = m.has_damping && !(m.disableflags & (kDisableEulerdamp | kDisableDamper));
   if (m.integrator == kEuler && !damped) {
     for (int k : t.range(0, m.nv)) d.qtmp[k] = Real(d.qacc[k]);
-    t.sync();
     return;
   }
   for (int i : t.range(0, m.nv)) {

@@ -36,7 +36,6 @@ BS_FN void kick(Team<B> t, const ModelView<B>& m, StateView<B> d, int body) {
   t.sync();
   solve_tree(t, m, d.qLD, d.qLDiagInv, d.qtmp);
   for (int k : t.range(0, m.nv)) d.qvel[k] = Real(d.qvel[k]) + Real(d.qtmp[k]);
-  t.sync();
 }
 
 }  // namespace BS_ISA

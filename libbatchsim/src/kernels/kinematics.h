@@ -86,7 +86,6 @@ BS_FN void kinematics(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     attached_frame(d, m.geom_bodyid[i], m.geom_pos + 3 * i, m.geom_quat + 4 * i, d.geom_xpos + 3 * i, d.geom_xmat + 9 * i);
   for (int i : t.range(0, m.nsite))
     attached_frame(d, m.site_bodyid[i], m.site_pos + 3 * i, m.site_quat + 4 * i, d.site_xpos + 3 * i, d.site_xmat + 9 * i);
-  t.sync();
 }
 
 }  // namespace BS_ISA

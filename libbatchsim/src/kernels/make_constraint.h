@@ -241,7 +241,6 @@ BS_FN void make_constraint(Team<B> t, const ModelView<B>& m, StateView<B> d) {
   for (int c : t.range(0, ncon)) contact_rows(m, d, c);
   t.sync();
   if (auto lead = t.leader()) admit_rows(d, nfric, nlimit, ncon);
-  t.sync();
 }
 
 }  // namespace BS_ISA

@@ -28,7 +28,6 @@ BS_FN void passive(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     d.qfrc_damper[k] = fd;
     d.qfrc_passive[k] = fs + fd;
   }
-  t.sync();
 }
 
 }  // namespace BS_ISA

@@ -55,7 +55,6 @@ BS_FN void rne(Team<B> t, const ModelView<B>& m, StateView<B> d) {
   }
   sum_subtrees(t, m, d.cfrc);
   for (int k : t.range(0, m.nv)) d.qfrc_bias[k] = dot(load6<Real>(d.cdof, 6 * k), load6<Real>(d.cfrc, 6 * m.dof_bodyid[k]));
-  t.sync();
 }
 
 }  // namespace BS_ISA

@@ -194,7 +194,6 @@ BS_FN void sensor(Team<B> t, const ModelView<B>& m, StateView<B> d) {
       d.sensordata[adr + k] = x;
     }
   }
-  t.sync();
 }
 
 }  // namespace BS_ISA

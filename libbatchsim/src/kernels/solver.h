@@ -16,12 +16,12 @@
 // between alpha 0 and 1, for then the step went to the minimum of the piece that it ends in. Zones tell the two linear sides of a
 // friction row apart. MuJoCo's rule (improvement and gradient) drowns in cancellation in float.
 //
-// opt.iterations is MuJoCo's: at most so many. This rule takes about one iteration more than MuJoCo's at its default tolerance (muscular
+// opt.iterations is MuJoCo's: at most so many. This rule takes up to one iteration more than MuJoCo's at its default tolerance (muscular
 // standing: 6.0, in double 6.9, to 6.0), at most 10 on the bodies in models/; a world that is cut short says so.
 //
 // Cost of determinism, 8 float lanes: a lane keeps the order of its rows, which takes up to 24 % more J slots than putting rows where
-// they fit best (muscular, standing 59 for 48, heap 166 for 134; simple 36 for 32, 86 for 77), so an eighth of the work on J at most.
-// That each lane, not the tile, chooses between update and new factor: within noise (kUpdateShare).
+// they fit best (muscular, standing 59 for 48, heap 166 for 134; simple 36 for 32, 86 for 77): up to a fifth of the work on J. Its
+// time was not measured apart, nor that of letting each lane, not the tile, choose between update and new factor.
 //
 // source engine_solver.c mj_solPrimal; MuJoCo's computation chapter, Constraint solver
 #pragma once
@@ -288,7 +288,6 @@ BS_FN void solver(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     for (int i : t.range(0, m.nv)) d.qacc[i] = Real(d.qacc_smooth[i]), d.qfrc_constraint[i] = 0;
     if (auto lead = t.leader())
       for (int l = 0; l < B::width; l++) d.solver_niter(0, l) = 0;
-    t.sync();
     return;
   }
 

@@ -1,4 +1,7 @@
 // forward and step: the stages in the order data flows.
+//
+// A stage ends with a barrier only where another member reads its outputs before the next barrier anyway: `./dev mutate` finds
+// superfluous ones, and the checking backend those that a new order of the stages would need.
 #pragma once
 
 #include "kernels/actuation.h"
@@ -68,7 +71,6 @@ BS_FN void reset_lanes(Team<B> t, const ModelView<B>& m, StateView<B> d, typenam
     d.time_carry[0] = select(mask, Real(0), Real(d.time_carry[0]));
     for (int l : lanes(mask)) d.push_left(0, l) = 0, d.was_reset(0, l) = 1;
   }
-  t.sync();
 }
 
 // what a bad state leads to, as in MuJoCo: flagged and counted; with autoreset the world starts anew, without it freezes
@@ -77,7 +79,6 @@ BS_FN void handle_bad(Team<B> t, const ModelView<B>& m, StateView<B> d, typename
   raise(t, d, kBadState, bad);
   if (auto lead = t.leader())
     for (int l : lanes(bad)) d.bad_states(0, l) = d.bad_states(0, l) + 1;
-  t.sync();
   if (!(m.disableflags & kDisableAutoreset)) reset_lanes(t, m, d, bad);
 }
 
