@@ -32,7 +32,7 @@ constexpr int kTimedSteps = 8;                                          // of bo
 struct Options {
   std::string models;
   int nworld = 4096, nthread = 0;
-  double seconds = 12;
+  double seconds = 10;
   bool progress = false;
 };
 
@@ -128,7 +128,8 @@ int cmd_demo(const Options& o) {
   bo.nworld = o.nworld, bo.nthread = thread_count(o.nthread);
   Batch batch(model, bo);
   HostRows rows(batch);
-  std::printf("%d bodies of 43 degrees of freedom stand, are shoved with %g N every %g s, and start anew when they fall\n", batch.nworld(), kForce, kShoveEvery);
+  std::printf("%d bodies of %d degrees of freedom stand, are shoved with %g N every %g s, and start anew when they fall\n", batch.nworld(), model.nv(), kForce,
+              kShoveEvery);
   std::printf("  %s, on %s\n", model.source().c_str(), batch.device_name().c_str());
 
   Show show(batch);

@@ -21,12 +21,13 @@ const std::map<std::string, std::string> kReasons = {};
 
 // what the bodies do not have: standalone free bodies that spin, springs, all sensors, two trees that touch, euler
 const char* const kMixed = R"(<mujoco><option timestep="0.005" integrator="%s"/><worldbody><geom name="floor" type="plane" size="5 5 .1" contype="3"/>
-  <body name="arm" pos="0 .2 .3"><joint name="s" axis="0 1 0" stiffness="3" damping=".2" range="-10 10"/>
+  <body name="arm" pos="0 .2 .3"><joint name="s" axis="0 1 0" stiffness="3" damping=".2" range="-10 10"/><joint axis="1 0 0" damping=".2"/><joint axis="0 0 1" damping=".2"/>
     <geom type="capsule" size=".04" fromto="0 0 0 .2 0 0"/>
-    <body name="hand" pos=".2 0 0"><joint name="e" axis="0 0 1" frictionloss=".1" damping=".1"/><geom type="sphere" size=".07" pos=".05 0 0"/>
-      <site name="h" pos=".1 0 0"/></body></body></worldbody>
+    <body name="hand" pos=".2 0 0"><joint name="e" axis="0 0 1" frictionloss=".1" damping=".1"/><joint axis="0 1 0" damping=".1"/>
+      <joint axis="1 0 0" damping=".1"/><geom type="sphere" size=".07" pos=".05 0 0"/>
+      <site name="h" pos=".1 0 0"/></body></body>
   <body name="a" pos="0 0 .1"><freejoint/><geom type="ellipsoid" size=".1 .08 .09" contype="0" conaffinity="2"/><site name="a" size=".2"/></body>
-  <body name="b" pos=".12 0 .25"><freejoint/><geom type="capsule" size=".05 .1" condim="4"/></body>
+  <body name="b" pos=".12 0 .25"><freejoint/><geom type="capsule" size=".05 .1" condim="4"/></body></worldbody>
   <actuator><position joint="s" kp="20" kv="1"/><motor joint="e" forcerange="-1 1"/></actuator>
   <sensor><touch site="a"/><gyro site="h"/><jointpos joint="s"/><jointvel joint="e"/><framepos objtype="site" objname="h"/>
     <framequat objtype="body" objname="hand"/><subtreecom body="arm"/><clock/></sensor></mujoco>)";
