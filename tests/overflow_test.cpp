@@ -81,5 +81,5 @@ TEST_CASE("overflow is flagged for the worlds that overflow, and changes no othe
   check_overflow(limp("muscular"), 60, 250, 22, 512);
 }
 
-// ./build/dev/bin/batchsim_tests "4,096 worlds*"
-TEST_CASE("4,096 worlds of muscular in heaps", "[.]") { check_overflow(limp("muscular"), 4096, 640, 26, 200); }
+// ./build/dev/bin/batchsim_tests "4096 worlds*"
+TEST_CASE("4096 worlds of muscular in heaps", "[.]") { check_overflow(limp("muscular"), 4096, 640, 26, 200); }
