@@ -37,7 +37,9 @@ struct Rate {
   std::vector<double> wall, cpu;  // world-steps/s, a round each
 };
 
-std::vector<std::string> triple(const std::vector<double>& v) { return {short_number(quantile(v, 0)), short_number(median(v)), short_number(largest(v))}; }
+std::vector<std::string> triple(const std::vector<double>& v) {
+  return {short_number(quantile(v, 0)), short_number(median(v)), short_number(largest(v))};
+}
 Json json_triple(const std::vector<double>& v) { return {quantile(v, 0), median(v), largest(v)}; }
 
 // mean contacts and rows of some final poses, as MuJoCo counts them
@@ -85,12 +87,14 @@ bool bench_case(const std::string& path, const std::string& situation_name, cons
   peers.push_back(mjbatch_peer(m.get(), o.nworld, o.nthread, false));
   peers.push_back(mjbatch_peer(m.get(), o.nworld, o.nthread, true));
 
-  std::printf("\n%s, %s: %d worlds, %d distinct, %d steps of %g s a round; %s; load %s\n", loaded.source().c_str(), situation_name.c_str(), o.nworld, so.nworld,
-              nstep, m->opt.timestep, batch.device_name().c_str(), [] {
+  std::printf("\n%s, %s: %d worlds, %d distinct, %d steps of %g s a round; %s; load %s\n", loaded.source().c_str(),
+              situation_name.c_str(), o.nworld, so.nworld, nstep, m->opt.timestep, batch.device_name().c_str(),
+              [] {
                 double l = 0;
                 getloadavg(&l, 1);
                 return format("%.2f", l);
-              }().c_str());
+              }()
+                  .c_str());
 
   // the same work? This warms caches and pages up, too
   std::vector<std::vector<double>> end;
@@ -105,10 +109,15 @@ bool bench_case(const std::string& path, const std::string& situation_name, cons
     const Load load = load_of(m.get(), end[p], o.nworld);
     const bool ok = median(e) <= kSameMedian && quantile(e, 0.99) <= kSameP99;
     same = same && ok;
-    std::printf("  %-20s joints from mjBatch's at the end: median %s, p99 %s, max %s rad; contacts %.1f, rows %.1f%s\n", peers[p]->name().c_str(),
-                error_number(median(e)).c_str(), error_number(quantile(e, 0.99)).c_str(), error_number(largest(e)).c_str(), load.ncon, load.nefc,
-                ok ? "" : "  NOT THE SAME WORK");
-    checks.push_back({{"peer", peers[p]->name()}, {"median", json_number(median(e))}, {"p99", json_number(quantile(e, 0.99))}, {"max", json_number(largest(e))}, {"ncon", load.ncon}, {"nefc", load.nefc}});
+    std::printf("  %-20s joints from mjBatch's at the end: median %s, p99 %s, max %s rad; contacts %.1f, rows %.1f%s\n",
+                peers[p]->name().c_str(), error_number(median(e)).c_str(), error_number(quantile(e, 0.99)).c_str(),
+                error_number(largest(e)).c_str(), load.ncon, load.nefc, ok ? "" : "  NOT THE SAME WORK");
+    checks.push_back({{"peer", peers[p]->name()},
+                      {"median", json_number(median(e))},
+                      {"p99", json_number(quantile(e, 0.99))},
+                      {"max", json_number(largest(e))},
+                      {"ncon", load.ncon},
+                      {"nefc", load.nefc}});
   }
   const Report report = batch.report();
   if (const std::string message = report.message(); !message.empty()) std::printf("  %s", message.c_str());
@@ -144,8 +153,15 @@ bool bench_case(const std::string& path, const std::string& situation_name, cons
   for (size_t p = 0; p < peers.size(); p++) row(peers[p]->name(), rate[p].wall, rate[p].cpu);
   row("batchsim over the better mjBatch", ratio_wall, ratio_cpu);
   table.print();
-  all.push_back({{"model", loaded.source()}, {"situation", situation_name}, {"worlds", o.nworld}, {"steps", nstep}, {"device", batch.device_name()}, {"same", same}, {"checks", checks},
-                 {"rates", rates}, {"report", to_json(report)}});
+  all.push_back({{"model", loaded.source()},
+                 {"situation", situation_name},
+                 {"worlds", o.nworld},
+                 {"steps", nstep},
+                 {"device", batch.device_name()},
+                 {"same", same},
+                 {"checks", checks},
+                 {"rates", rates},
+                 {"report", to_json(report)}});
   return same;
 }
 
@@ -155,12 +171,17 @@ int main(int argc, char** argv) {
   Options o;
   CLI::App app("World-steps/s of batchsim beside mjBatch.", "bench_step");
   app.add_option("--model", o.models, "MJCF file, again for more; default: stick, simple and muscular of models/");
-  app.add_option("--situation", o.situations, "free, stand or heap, again for more; default stand and heap")->check(CLI::IsMember({"free", "stand", "heap"}));
+  app.add_option("--situation", o.situations, "free, stand or heap, again for more; default stand and heap")
+      ->check(CLI::IsMember({"free", "stand", "heap"}));
   app.add_option("--worlds", o.nworld, "")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--distinct", o.ndistinct, "Worlds that are set up; the others repeat them")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--distinct", o.ndistinct, "Worlds that are set up; the others repeat them")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--threads", o.nthread, "Of all peers; default: one a logical processor")->check(CLI::PositiveNumber);
   app.add_option("--rounds", o.rounds, "")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--controls", o.ncontrol, "Controls a round, of four steps each")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--controls", o.ncontrol, "Controls a round, of four steps each")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--precision", o.precision, "batchsim's")->check(CLI::IsMember({"f32", "f64"}))->capture_default_str();
   app.add_option("--device", o.device, "batchsim's")->capture_default_str();
   app.add_option("--nconmax", o.nconmax, "Contact slots a world")->check(CLI::PositiveNumber);

@@ -45,7 +45,8 @@ struct Count {
 // shoves a share of the worlds each tick, and resets those that have fallen
 class Show {
  public:
-  Show(Batch& batch) : batch_(batch), z_(batch.bind<float>("qpos")), mask_(batch.nworld()), force_(3 * size_t(batch.nworld())), random_(0, 0) {
+  Show(Batch& batch)
+      : batch_(batch), z_(batch.bind<float>("qpos")), mask_(batch.nworld()), force_(3 * size_t(batch.nworld())), random_(0, 0) {
     const mjModel* m = batch.model().mjmodel();
     body_ = push_body(m);
     dt_ = m->opt.timestep;
@@ -103,7 +104,8 @@ Scene snapshot(HostRows& rows, const Model& model, int nworld) {
 // hinge errors of one step of some worlds, against MuJoCo to the last digit from the same states
 std::vector<double> step_errors(const Model& model, const Scene& all, int nthread) {
   std::vector<int> worlds;
-  for (int w = 0; w < std::min(all.nworld, kCompared); w++) worlds.push_back(int(size_t(w) * all.nworld / std::min(all.nworld, kCompared)));
+  for (int w = 0; w < std::min(all.nworld, kCompared); w++)
+    worlds.push_back(int(size_t(w) * all.nworld / std::min(all.nworld, kCompared)));
   const Scene scene = selected(all, worlds);
   BatchOptions o;
   o.nworld = scene.nworld, o.nthread = nthread;
@@ -118,7 +120,8 @@ std::vector<double> step_errors(const Model& model, const Scene& all, int nthrea
   const PoseMap pose(m.get());
   const std::vector<double> qpos = rows.get("qpos");
   std::vector<double> e;
-  for (int w = 0; w < scene.nworld; w++) e.push_back(pose.error(&qpos[size_t(w) * scene.nq], reference.state(1, w) + reference.layout().qpos).joint);
+  for (int w = 0; w < scene.nworld; w++)
+    e.push_back(pose.error(&qpos[size_t(w) * scene.nq], reference.state(1, w) + reference.layout().qpos).joint);
   return e;
 }
 
@@ -128,8 +131,8 @@ int cmd_demo(const Options& o) {
   bo.nworld = o.nworld, bo.nthread = thread_count(o.nthread);
   Batch batch(model, bo);
   HostRows rows(batch);
-  std::printf("%d bodies of %d degrees of freedom stand, are shoved with %g N every %g s, and start anew when they fall\n", batch.nworld(), model.nv(), kForce,
-              kShoveEvery);
+  std::printf("%d bodies of %d degrees of freedom stand, are shoved with %g N every %g s, and start anew when they fall\n",
+              batch.nworld(), model.nv(), kForce, kShoveEvery);
   std::printf("  %s, on %s\n", model.source().c_str(), batch.device_name().c_str());
 
   Show show(batch);
@@ -138,8 +141,9 @@ int cmd_demo(const Options& o) {
   while (clock_now().wall - begin.wall < o.seconds) {
     show.tick();
     const Count& c = show.count;
-    progress.at(clock_now().wall - begin.wall, short_number(batch.nworld() * c.simulated / model.timestep() / c.spent.wall) + " world-steps/s, " +
-                                                   std::to_string(c.shoves) + " shoves, " + std::to_string(c.falls) + " falls");
+    progress.at(clock_now().wall - begin.wall, short_number(batch.nworld() * c.simulated / model.timestep() / c.spent.wall) +
+                                                   " world-steps/s, " + std::to_string(c.shoves) + " shoves, " +
+                                                   std::to_string(c.falls) + " falls");
   }
   progress.clear();
   const Report report = batch.report();
@@ -167,7 +171,8 @@ int cmd_demo(const Options& o) {
   table.add({"world-steps/s at its end", short_number(median(our_rate))});
   table.add({format("mjBatch from the same states, %d threads", bo.nthread), short_number(median(their_rate))});
   table.add({"times as fast", format("%.1f", median(ratio))});
-  table.add({format("joint error of a step, %zu worlds beside MuJoCo: median", errors.size()), error_number(median(errors)) + " rad"});
+  table.add(
+      {format("joint error of a step, %zu worlds beside MuJoCo: median", errors.size()), error_number(median(errors)) + " rad"});
   table.add({"worst", error_number(largest(errors)) + " rad"});
   table.add({"most contacts of a world", format("%d of %d", report.ncon_peak, batch.options().nconmax)});
   table.add({"most constraint rows of a world", format("%d of %d", report.nefc_peak, batch.options().njmax)});
@@ -183,11 +188,14 @@ int cmd_demo(const Options& o) {
 
 void add_demo(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("demo", "Thousands of bodies stand, are shoved, fall and start anew; a table of speed and fidelity");
+  CLI::App* sub =
+      app.add_subcommand("demo", "Thousands of bodies stand, are shoved, fall and start anew; a table of speed and fidelity");
   sub->add_option("--models", o->models, "Folder of simple.xml; default: beside the program, or the source tree")->type_name("DIR");
   sub->add_option("--worlds", o->nworld, "")->capture_default_str();
   sub->add_option("--threads", o->nthread, "Of batchsim and mjBatch; default: one a logical processor")->check(CLI::PositiveNumber);
-  sub->add_option("--seconds", o->seconds, "Wall time of the show; the closing comparison takes some seconds more")->check(check_seconds)->capture_default_str();
+  sub->add_option("--seconds", o->seconds, "Wall time of the show; the closing comparison takes some seconds more")
+      ->check(check_seconds)
+      ->capture_default_str();
   sub->add_flag("--progress", o->progress, "Show progress where stderr is not a terminal, too");
   sub->footer("Examples:\n  batchsim demo\n  batchsim demo --worlds 1024 --seconds 60\n");
   sub->callback([o, &exit_code] { exit_code = cmd_demo(*o); });

@@ -69,7 +69,8 @@ int cmd_run(Options& o) {
     scene = repeated(make_scene(m.get(), situation, so), batch.nworld());
     rows.start(scene);
   }
-  std::printf("\n%d worlds, %d steps of %g s, situation %s, on %s\n", batch.nworld(), o.nstep, model.timestep(), o.situation.c_str(), batch.device_name().c_str());
+  std::printf("\n%d worlds, %d steps of %g s, situation %s, on %s\n", batch.nworld(), o.nstep, model.timestep(),
+              o.situation.c_str(), batch.device_name().c_str());
 
   Progress progress("stepping", o.nstep, o.progress);
   Timing spent;
@@ -106,9 +107,17 @@ int cmd_run(Options& o) {
   table.print();
   if (const std::string message = report.message(); !message.empty()) std::printf("\n%s", message.c_str());
   const long races = show_races();
-  write_json(o.json, {{"model", loaded.source()}, {"device", batch.device_name()}, {"worlds", batch.nworld()}, {"steps", o.nstep}, {"situation", o.situation},
-                      {"world_steps_per_s", work / spent.wall}, {"world_steps_per_cpu_s", work / spent.cpu}, {"wall_s", spent.wall}, {"report", to_json(report)},
-                      {"memory", memory_json}, {"races", races}});
+  write_json(o.json, {{"model", loaded.source()},
+                      {"device", batch.device_name()},
+                      {"worlds", batch.nworld()},
+                      {"steps", o.nstep},
+                      {"situation", o.situation},
+                      {"world_steps_per_s", work / spent.wall},
+                      {"world_steps_per_cpu_s", work / spent.cpu},
+                      {"wall_s", spent.wall},
+                      {"report", to_json(report)},
+                      {"memory", memory_json},
+                      {"races", races}});
   return races ? kOutOfTolerance : kGood;
 }
 
@@ -121,9 +130,11 @@ void add_run(CLI::App& app, int& exit_code) {
   sub->add_option("MODEL", o->model, "MJCF, URDF or .mjb file")->required();
   sub->add_option("--worlds", o->batch.nworld, "Worlds, 1 or more")->capture_default_str();
   sub->add_option("--steps", o->nstep, "Timesteps")->check(CLI::Range(1, 1000000000))->capture_default_str();
-  sub->add_option("--device", o->batch.device, "cpu, cuda, cuda:N or check (finds races between a team's threads; f64)")->capture_default_str();
+  sub->add_option("--device", o->batch.device, "cpu, cuda, cuda:N or check (finds races between a team's threads; f64)")
+      ->capture_default_str();
   sub->add_option("--precision", o->precision, "f32 (default) or f64")->check(CLI::IsMember({"f32", "f64"}));
-  sub->add_option("--situation", o->situation, "free, stand, push or heap, for a floating body; none (default): keyframe 0 or qpos0, its controls")
+  sub->add_option("--situation", o->situation,
+                  "free, stand, push or heap, for a floating body; none (default): keyframe 0 or qpos0, its controls")
       ->check(CLI::IsMember({"free", "stand", "push", "heap", "none"}));
   sub->add_option("--nconmax", o->batch.nconmax, "Contact slots a world; default: the model's");
   sub->add_option("--njmax", o->batch.njmax, "Constraint row slots a world; default: the model's");

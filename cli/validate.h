@@ -11,4 +11,5 @@
 batchsim::tools::Json show(const batchsim::tools::OpenLoop& r, const batchsim::tools::ValidateOptions& o);
 batchsim::tools::Json show(const batchsim::tools::Resync& r, const batchsim::tools::ValidateOptions& o);
 
-batchsim::tools::Json show(const batchsim::tools::CaseReplay& r, const std::string& path, const batchsim::tools::ValidateOptions& o);
+batchsim::tools::Json show(const batchsim::tools::CaseReplay& r, const std::string& path,
+                           const batchsim::tools::ValidateOptions& o);

@@ -69,7 +69,8 @@ struct Case {
 };
 Case load_case(const std::string& path) {
   const size_t slash = path.find_last_of('/');
-  const std::string dir = slash == std::string::npos ? "." : path.substr(0, slash), id = path.substr(slash == std::string::npos ? 0 : slash + 1);
+  const std::string dir = slash == std::string::npos ? "." : path.substr(0, slash),
+                    id = path.substr(slash == std::string::npos ? 0 : slash + 1);
   Case c;
   const Json cases = read_json(dir + "/cases.json");
   for (const Json& run : cases.at("runs"))
@@ -102,8 +103,8 @@ Scene case_scene(const mjModel* m, const Json& run) {
 }
 
 struct ContactError {
-  int missing = 0;       // of either side
-  double distance = 0;   // m, of dist and pos
+  int missing = 0;      // of either side
+  double distance = 0;  // m, of dist and pos
 };
 
 // as sets by geoms: each recorded contact takes the nearest of ours between the same geoms
@@ -146,7 +147,8 @@ CaseReplay replay_case(const std::string& path, const ValidateOptions& o) {
   const mjModel* m = model.mjmodel();
   const Scene scene = case_scene(m, c.run);
   BatchOptions options;
-  options.device = o.device, options.precision = o.precision, options.nconmax = o.nconmax, options.njmax = o.njmax, options.nthread = 1;
+  options.device = o.device, options.precision = o.precision, options.nconmax = o.nconmax, options.njmax = o.njmax,
+  options.nthread = 1;
   Batch batch(model, options);
   HostRows rows(batch);
   rows.start(scene);

@@ -13,10 +13,10 @@ namespace batchsim::tools {
 
 struct CaseRecord {
   int step = 0;
-  double error = 0, allowed = 0, noise = 0;    // of qpos
+  double error = 0, allowed = 0, noise = 0;  // of qpos
   bool has_contacts = false;
-  int missing = 0;                             // contacts of either side without a partner
-  double apart = 0;                            // m, of matched contacts
+  int missing = 0;   // contacts of either side without a partner
+  double apart = 0;  // m, of matched contacts
   int ncon = 0, nefc = 0, ncon_recorded = 0, nefc_recorded = 0;
   bool judged = false, good = true;
 };

@@ -16,7 +16,9 @@ namespace batchsim::tools {
 namespace {
 
 // fields of a batch that mjData has nothing like: the compensated sum of time, and pushes, which act as xfrc_applied does
-constexpr bool without_counterpart(std::string_view name) { return name == "time_carry" || name == "push_force" || name == "push_point"; }
+constexpr bool without_counterpart(std::string_view name) {
+  return name == "time_carry" || name == "push_force" || name == "push_point";
+}
 
 // what depends on the constraint solver; all else is smooth
 bool is_iterative(std::string_view name) {
@@ -26,8 +28,8 @@ bool is_iterative(std::string_view name) {
 
 // below this (SI units) a value is what is left of numbers that cancel
 double zero_of(std::string_view name) {
-  const bool force = name.starts_with("qfrc") || name.starts_with("qacc") || name == "efc_aref" || name == "efc_force" || name == "actuator_force" ||
-                     name == "sensordata";
+  const bool force = name.starts_with("qfrc") || name.starts_with("qacc") || name == "efc_aref" || name == "efc_force" ||
+                     name == "actuator_force" || name == "sensordata";
   return force ? tolerances::kZeroForce : tolerances::kZero;
 }
 
@@ -45,7 +47,8 @@ std::nullptr_t con_force(const mjContact&) { return nullptr; }
 std::vector<int> states_from_forces(const mjData* a, const mjData* b) {
   std::vector<int> state(b->nefc);
   for (int r = 0; r < b->nefc; r++) {
-    const double f = b->efc_force[r], limit = b->efc_frictionloss[r], border = b->efc_type[r] == mjCNSTR_FRICTION_DOF ? std::abs(f) - limit : f;
+    const double f = b->efc_force[r], limit = b->efc_frictionloss[r],
+                 border = b->efc_type[r] == mjCNSTR_FRICTION_DOF ? std::abs(f) - limit : f;
     if (std::abs(border) < tolerances::kIterative)
       state[r] = a->efc_state[r];
     else if (b->efc_type[r] == mjCNSTR_FRICTION_DOF)
@@ -80,7 +83,8 @@ bool FieldTable::good() const {
 
 double FieldTable::worst_of_tolerance() const {
   double worst = 0;
-  for (const FieldError& f : fields_) worst = std::max(worst, f.kind == FieldClass::integer ? (f.worst > 0 ? INFINITY : 0) : f.worst / f.tolerance());
+  for (const FieldError& f : fields_)
+    worst = std::max(worst, f.kind == FieldClass::integer ? (f.worst > 0 ? INFINITY : 0) : f.worst / f.tolerance());
   return worst;
 }
 
@@ -121,7 +125,8 @@ void FieldTable::ints(const std::string& name, int n, const int* a, const int* b
   f.compared += n;
   if (differ <= f.worst) return;
   f.worst = differ;
-  f.where = where_ + ", value " + std::to_string(first) + " of " + std::to_string(n) + " is " + std::to_string(a[first]) + ", not " + std::to_string(b[first]);
+  f.where = where_ + ", value " + std::to_string(first) + " of " + std::to_string(n) + " is " + std::to_string(a[first]) +
+            ", not " + std::to_string(b[first]);
 }
 
 template <class D>
@@ -129,8 +134,9 @@ void FieldTable::world_fields(const mjModel* m, const D* a, const D* b) {
   const Sizes z(model_.flat(), 1, 1, 1, 1);
   // MuJoCo's rows of M leave out what is zero by structure
   const auto count = [&](std::string_view name, int n) { return name == "M" || name == "qLD" ? int(m->nC) : n; };
-#define X(name, size, doc)                                                                                                      \
-  static_assert(requires { std::declval<D&>().name; } || without_counterpart(#name), "mjData has no field of this name");      \
+#define X(name, size, doc)                                                                                      \
+  static_assert(                                                                                                \
+      requires { std::declval<D&>().name; } || without_counterpart(#name), "mjData has no field of this name"); \
   if constexpr (requires { std::declval<D&>().name; }) reals(#name, count(#name, size), address(a->name), address(b->name));
   BS_STATE_FIELDS(X)
   BS_DERIVED_FIELDS(X)
@@ -141,28 +147,32 @@ template <class C>
 void FieldTable::contacts(const mjData* a, const mjData* b) {
   const Sizes z(model_.flat(), b->ncon, 1, 1, 1);
   const int ncon = b->ncon;
-#define X(name, size, doc)                                                                                \
-  if constexpr (!std::is_null_pointer_v<decltype(name(std::declval<C>()))>) {                     \
-    const int n = ncon ? (size) / ncon : 0;                                                               \
-    const auto get = [](const C& c) { return name(c); };                                          \
-    reals(#name, n * ncon, gather<mjtNum>(a, n, get).data(), gather<mjtNum>(b, n, get).data());           \
+#define X(name, size, doc)                                                                     \
+  if constexpr (!std::is_null_pointer_v<decltype(name(std::declval<C>()))>) {                  \
+    const int n = ncon ? (size) / ncon : 0;                                                    \
+    const auto get = [](const C& c) { return name(c); };                                       \
+    reals(#name, n* ncon, gather<mjtNum>(a, n, get).data(), gather<mjtNum>(b, n, get).data()); \
   }
   BS_CONTACT_FIELDS(X)
 #undef X
   // what a contact takes from its pair; mu and H belong to elliptic cones
-#define X(member, n)                                                                                                     \
-  {                                                                                                                      \
-    const auto get = [](const mjContact& c) { return address(const_cast<mjContact&>(c).member); };                       \
-    reals("contact." #member, n * ncon, gather<mjtNum>(a, n, get).data(), gather<mjtNum>(b, n, get).data());             \
+#define X(member, n)                                                                                        \
+  {                                                                                                         \
+    const auto get = [](const mjContact& c) { return address(const_cast<mjContact&>(c).member); };          \
+    reals("contact." #member, n* ncon, gather<mjtNum>(a, n, get).data(), gather<mjtNum>(b, n, get).data()); \
   }
+  // clang-format off
   X(includemargin, 1) X(friction, 5) X(solref, mjNREF) X(solreffriction, mjNREF) X(solimp, mjNIMP)
+  // clang-format on
 #undef X
-#define X(member, n)                                                                                      \
-  {                                                                                                       \
-    const auto get = [](const mjContact& c) { return (const int*)(&c.member); };                          \
-    ints("contact." #member, n * ncon, gather<int>(a, n, get).data(), gather<int>(b, n, get).data());     \
+#define X(member, n)                                                                                 \
+  {                                                                                                  \
+    const auto get = [](const mjContact& c) { return (const int*)(&c.member); };                     \
+    ints("contact." #member, n* ncon, gather<int>(a, n, get).data(), gather<int>(b, n, get).data()); \
   }
-  X(dim, 1) X(geom, 2) X(exclude, 1) X(efc_address, 1)
+      // clang-format off
+  X(dim, 1) X(geom, 2) X(exclude, 1) X(efc_address, 1);
+  // clang-format on
 #undef X
 }
 
@@ -174,9 +184,11 @@ void FieldTable::rows(const mjModel* m, const mjData* a, const mjData* b) {
   const std::vector<int> state = states_from_forces(a, b);
   ints("efc_state", n, a->efc_state, state.data());
   reals("efc_J", n * m->nv, dense_jacobian(m, a).data(), dense_jacobian(m, b).data());
-#define X(name, size) reals(#name, n * (size), a->name, b->name);
-  X(efc_pos, 1) X(efc_margin, 1) X(efc_frictionloss, 1) X(efc_diagA, 1) X(efc_KBIP, 4) X(efc_D, 1) X(efc_R, 1) X(efc_vel, 1) X(efc_aref, 1)
-  X(efc_force, 1)
+#define X(name, size) reals(#name, n*(size), a->name, b->name);
+  // clang-format off
+  X(efc_pos, 1) X(efc_margin, 1) X(efc_frictionloss, 1) X(efc_diagA, 1) X(efc_KBIP, 4) X(efc_D, 1) X(efc_R, 1) X(efc_vel, 1)
+  X(efc_aref, 1) X(efc_force, 1)
+  // clang-format on
 #undef X
 }
 
@@ -187,7 +199,9 @@ void FieldTable::compare(const mjModel* m, const mjData* a, const mjData* b, con
   with_limit_ += b->nl > 0;
   world_fields(m, a, b);
 #define X(name) ints(#name, 1, &a->name, &b->name);
-  X(ncon) X(ne) X(nf) X(nl) X(nefc)
+  // clang-format off
+  X(ncon) X(ne) X(nf) X(nl) X(nefc);
+  // clang-format on
 #undef X
   if (a->ncon == b->ncon) contacts<mjContact>(a, b);
   if (a->nefc == b->nefc) rows(m, a, b);
@@ -197,7 +211,8 @@ std::vector<mjtNum> dense_jacobian(const mjModel* m, const mjData* d) {
   if (!mj_isSparse(m)) return {d->efc_J, d->efc_J + size_t(d->nefc) * m->nv};
   std::vector<mjtNum> J(size_t(d->nefc) * m->nv);
   for (int r = 0; r < d->nefc; r++)
-    for (int i = d->efc_J_rowadr[r]; i < d->efc_J_rowadr[r] + d->efc_J_rownnz[r]; i++) J[size_t(r) * m->nv + d->efc_J_colind[i]] = d->efc_J[i];
+    for (int i = d->efc_J_rowadr[r]; i < d->efc_J_rowadr[r] + d->efc_J_rownnz[r]; i++)
+      J[size_t(r) * m->nv + d->efc_J_colind[i]] = d->efc_J[i];
   return J;
 }
 

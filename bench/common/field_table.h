@@ -21,10 +21,10 @@ enum class FieldClass {
 struct FieldError {
   std::string name;
   FieldClass kind = FieldClass::smooth;
-  long compared = 0;     // values
-  double worst = 0;      // relative; integers: how many values of a state differ
-  double absolute = 0;   // largest difference
-  std::string where;     // state and index of the worst
+  long compared = 0;    // values
+  double worst = 0;     // relative; integers: how many values of a state differ
+  double absolute = 0;  // largest difference
+  std::string where;    // state and index of the worst
 
   double tolerance() const;
   bool good() const { return worst <= tolerance(); }
@@ -55,7 +55,7 @@ class FieldTable {
   void contacts(const mjData* a, const mjData* b);
   void rows(const mjModel* m, const mjData* a, const mjData* b);
 
-  const Model& model_;
+  Model model_;
   std::vector<FieldError> fields_;
   std::string where_;
   int states_ = 0, with_contact_ = 0, with_limit_ = 0;

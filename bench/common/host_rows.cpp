@@ -20,7 +20,8 @@ void copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, s
   }
 #endif
   (void)device;
-  for (int r = 0; r < rows; r++) std::memcpy(static_cast<char*>(to) + r * to_pitch, static_cast<const char*>(from) + r * from_pitch, n);
+  for (int r = 0; r < rows; r++)
+    std::memcpy(static_cast<char*>(to) + r * to_pitch, static_cast<const char*>(from) + r * from_pitch, n);
 }
 
 bool on_device(const Batch& b) { return b.options().device.rfind("cuda", 0) == 0; }
@@ -29,7 +30,8 @@ template <class T>
 void write(Batch& b, const std::string& field, const std::vector<double>& values) {
   const View<T> v = b.bind<T>(field);
   if (values.size() != size_t(v.nworld) * v.size)
-    throw Error(Error::kInput, field + ": " + std::to_string(values.size()) + " values given, there are " + std::to_string(size_t(v.nworld) * v.size));
+    throw Error(Error::kInput, field + ": " + std::to_string(values.size()) + " values given, there are " +
+                                   std::to_string(size_t(v.nworld) * v.size));
   const std::vector<T> x(values.begin(), values.end());
   copy_rows(v.data, v.stride * sizeof(T), x.data(), v.size * sizeof(T), v.size * sizeof(T), v.nworld, on_device(b));
 }

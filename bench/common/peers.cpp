@@ -87,7 +87,8 @@ std::unique_ptr<Peer> mjbatch_peer(const mjModel* m, int nworld, int nthread, bo
 Timing clock_now() {
   timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(), double(t.tv_sec) + 1e-9 * double(t.tv_nsec)};
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(),
+          double(t.tv_sec) + 1e-9 * double(t.tv_nsec)};
 }
 
 Timing timed_run(Peer& peer, const Scene& scene, int nstep) {

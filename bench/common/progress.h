@@ -13,7 +13,8 @@ namespace batchsim::tools {
 class Progress {
  public:
   // force: also where stderr is not a terminal
-  Progress(std::string what, double total, bool force) : what_(std::move(what)), total_(total), terminal_(isatty(STDERR_FILENO)), on_(force || terminal_) {}
+  Progress(std::string what, double total, bool force)
+      : what_(std::move(what)), total_(total), terminal_(isatty(STDERR_FILENO)), on_(force || terminal_) {}
   Progress(const Progress&) = delete;
   ~Progress() { clear(); }
 
@@ -26,8 +27,8 @@ class Progress {
       if (drawn_ && now - last_ < std::chrono::milliseconds(100)) return;
       constexpr int width = 30;
       const int full = int(share * width);
-      std::fprintf(stderr, "\r\033[K%s [%s%s] %3.0f%%%s  %s", what_.c_str(), std::string(full, '#').c_str(), std::string(width - full, '.').c_str(),
-                   100 * share, left(share, now).c_str(), note.c_str());
+      std::fprintf(stderr, "\r\033[K%s [%s%s] %3.0f%%%s  %s", what_.c_str(), std::string(full, '#').c_str(),
+                   std::string(width - full, '.').c_str(), 100 * share, left(share, now).c_str(), note.c_str());
       std::fflush(stderr);
     } else {
       if (int(share * 10) == tenth_) return;

@@ -26,7 +26,8 @@ void check_floating(const mjModel* m, Situation s) {
   for (int j = 1; j < m->njnt && why.empty(); j++)
     if (m->jnt_type[j] != mjJNT_HINGE) why = "joint " + std::to_string(j) + " is not a hinge";
   if (!why.empty())
-    throw Error(Error::kInput, std::string("situation '") + name_of(s) + "' is for one floating body with hinges, and in this model " + why +
+    throw Error(Error::kInput, std::string("situation '") + name_of(s) +
+                                   "' is for one floating body with hinges, and in this model " + why +
                                    "; leave the situation out");
 }
 
@@ -47,7 +48,8 @@ void random_rotation(Random& r, double* quat) {
 void hold_pose(const mjModel* m, double* ctrl) {
   for (int a = 0; a < m->nu; a++) {
     const int j = m->actuator_trnid[2 * a];
-    const bool servo = m->actuator_trntype[a] == mjTRN_JOINT && m->actuator_biastype[a] == mjBIAS_AFFINE && m->actuator_biasprm[mjNBIAS * a + 1] != 0;
+    const bool servo = m->actuator_trntype[a] == mjTRN_JOINT && m->actuator_biastype[a] == mjBIAS_AFFINE &&
+                       m->actuator_biasprm[mjNBIAS * a + 1] != 0;
     ctrl[a] = servo ? m->actuator_gear[6 * a] * m->qpos0[m->jnt_qposadr[j]] : 0;
   }
 }
@@ -87,7 +89,8 @@ std::vector<double> settled_pose(const mjModel* m, const Scene& s) {
 }
 
 // the world's state at the start of its window, in d
-void start_world(const mjModel* m, const Scene& s, const SceneOptions& o, const std::vector<double>& base, Random& random, mjData* d) {
+void start_world(const mjModel* m, const Scene& s, const SceneOptions& o, const std::vector<double>& base, Random& random,
+                 mjData* d) {
   mj_resetData(m, d);
   mju_copy(d->qpos, base.data(), m->nq);
   if (s.situation == Situation::stand || s.situation == Situation::push) {
@@ -99,7 +102,8 @@ void start_world(const mjModel* m, const Scene& s, const SceneOptions& o, const 
   for (int j = 1; j < m->njnt; j++) {
     const Range r = hinge_range(m, j);
     double& q = d->qpos[m->jnt_qposadr[j]];
-    q = heap ? random.uniform(0.3 * r.lo, 0.3 * r.hi) : std::clamp(random.uniform(-0.3, 0.3), std::min(0.5 * r.lo, 0.5 * r.hi), std::max(0.5 * r.lo, 0.5 * r.hi));
+    q = heap ? random.uniform(0.3 * r.lo, 0.3 * r.hi)
+             : std::clamp(random.uniform(-0.3, 0.3), std::min(0.5 * r.lo, 0.5 * r.hi), std::max(0.5 * r.lo, 0.5 * r.hi));
   }
   random_rotation(random, d->qpos + 3);
   if (heap) {
@@ -115,7 +119,7 @@ void fill_controls(const mjModel* m, Controls kind, double scale, uint64_t seed,
   std::vector<double> middle(m->nu, 0.0), half(m->nu, scale);
   for (int a = 0; a < m->nu; a++)
     if (m->actuator_ctrllimited[a]) {
-      const double *r = &m->actuator_ctrlrange[2 * a];
+      const double* r = &m->actuator_ctrlrange[2 * a];
       middle[a] = (r[0] + r[1]) / 2;
       half[a] = (r[1] - r[0]) / 2 * scale;
     }
@@ -126,7 +130,8 @@ void fill_controls(const mjModel* m, Controls kind, double scale, uint64_t seed,
   if (kind == Controls::sine)
     for (int k = 0; k < ncontrol; k++)
       for (int a = 0; a < m->nu; a++)
-        s.ctrl[size_t(k) * m->nu + a] = middle[a] + half[a] * std::sin(2 * std::numbers::pi * (0.7 + 0.3 * (a % 5)) * k * m->opt.timestep + 0.5 * a);
+        s.ctrl[size_t(k) * m->nu + a] =
+            middle[a] + half[a] * std::sin(2 * std::numbers::pi * (0.7 + 0.3 * (a % 5)) * k * m->opt.timestep + 0.5 * a);
   if (kind == Controls::noise)
     for (int w = 0; w < s.nworld; w++) {
       Random random(seed ^ 0x6e6f697365, w);
@@ -200,7 +205,8 @@ Scene selected(const Scene& from, const std::vector<int>& worlds) {
         v.insert(v.end(), p, p + n);
       }
   };
-  pick(s.qpos, from.qpos, s.nq), pick(s.qvel, from.qvel, s.nv), pick(s.act, from.act, s.na), pick(s.warmstart, from.warmstart, s.nv);
+  pick(s.qpos, from.qpos, s.nq), pick(s.qvel, from.qvel, s.nv), pick(s.act, from.act, s.na),
+      pick(s.warmstart, from.warmstart, s.nv);
   if (!s.same_ctrl) pick(s.ctrl, from.ctrl, s.nu);
   pick(s.push, from.push, 3);
   return s;
@@ -281,7 +287,8 @@ Scene make_scene(const mjModel* m, Situation situation, const SceneOptions& o) {
     }
     for (int i = 0; i < mjNWARNING; i++)
       if (d->warning[i].number)
-        throw Error(Error::kInput, std::string("situation '") + name_of(situation) + "': MuJoCo itself warns on this model: " + mju_warningText(i, d->warning[i].lastinfo));
+        throw Error(Error::kInput, std::string("situation '") + name_of(situation) +
+                                       "': MuJoCo itself warns on this model: " + mju_warningText(i, d->warning[i].lastinfo));
   });
   if (o.controls != Controls::scene) fill_controls(m, o.controls, o.ctrl_scale, o.seed, s);
   return s;

@@ -31,7 +31,7 @@ const char* name_of(Situation s);
 
 struct SceneOptions {
   int nworld = 1;
-  double seconds = 1;                   // that controls are made for
+  double seconds = 1;  // that controls are made for
   uint64_t seed = 0;
   bool settle = true;                   // heap: false starts at the drop
   Controls controls = Controls::scene;  // scene: sine where there is no situation
@@ -42,17 +42,19 @@ struct SceneOptions {
 struct Scene {
   Situation situation = Situation::none;
   int nworld = 0, nstep = 0, nq = 0, nv = 0, na = 0, nu = 0;
-  bool motors = false;                             // PD torques
-  double stand_height = 0;                         // of the root, m; 0: the scene does not stand
-  std::vector<double> qpos, qvel, act, warmstart;  // (nworld, n)
-  int hold = 1;                                    // steps that a control is held
-  bool same_ctrl = false;                          // one row serves all worlds
-  std::vector<double> ctrl;                        // (controls, nworld or 1, nu)
-  int push_body = 0;                               // 0: no pushes
+  bool motors = false;                                  // PD torques
+  double stand_height = 0;                              // of the root, m; 0: the scene does not stand
+  std::vector<double> qpos, qvel, act, warmstart;       // (nworld, n)
+  int hold = 1;                                         // steps that a control is held
+  bool same_ctrl = false;                               // one row serves all worlds
+  std::vector<double> ctrl;                             // (controls, nworld or 1, nu)
+  int push_body = 0;                                    // 0: no pushes
   int push_first = 0, push_every = 1, push_length = 0;  // steps
-  std::vector<double> push;                        // (pushes, nworld, 3), N in world axes
+  std::vector<double> push;                             // (pushes, nworld, 3), N in world axes
 
-  const double* ctrl_at(int step, int world) const { return ctrl.data() + (size_t(step / hold) * (same_ctrl ? 1 : nworld) + (same_ctrl ? 0 : world)) * nu; }
+  const double* ctrl_at(int step, int world) const {
+    return ctrl.data() + (size_t(step / hold) * (same_ctrl ? 1 : nworld) + (same_ctrl ? 0 : world)) * nu;
+  }
   // the force on push_body in this step; null: none
   const double* push_at(int step, int world) const;
   // does this pose still stand?

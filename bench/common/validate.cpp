@@ -30,7 +30,8 @@ SceneOptions scene_options(const mjModel* m, const ValidateOptions& o, int defau
 
 BatchOptions batch_options(const ValidateOptions& o, int nworld) {
   BatchOptions b;
-  b.nworld = nworld, b.device = o.device, b.precision = o.precision, b.nconmax = o.nconmax, b.njmax = o.njmax, b.nthread = o.nthread;
+  b.nworld = nworld, b.device = o.device, b.precision = o.precision, b.nconmax = o.nconmax, b.njmax = o.njmax,
+  b.nthread = o.nthread;
   return b;
 }
 

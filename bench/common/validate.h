@@ -57,19 +57,19 @@ struct Crossing {
 struct OpenLoop {
   int nworld = 0, nstep = 0;
   double timestep = 0;
-  bool hinges = true;                   // joint errors are hinge angles; false: the root's pose
-  std::vector<Crossing> crossings;      // the promise first, then 1e-6, 1e-3, 1e-1
-  std::vector<double> joint_end;        // (nworld)
-  double joint_worst = 0;               // of all worlds and steps
-  std::vector<double> floor_end;        // f32: MuJoCo with its state rounded to float after each step
-  std::vector<double> fell;             // (nworld) s, when MuJoCo's body no longer stands; empty: it never stood
-  std::vector<int> left;                // f64: worlds that passed the promise
-  std::vector<double> twin_left;        // f64: when MuJoCo started 1e-15 away passes it, for each of them
+  bool hinges = true;               // joint errors are hinge angles; false: the root's pose
+  std::vector<Crossing> crossings;  // the promise first, then 1e-6, 1e-3, 1e-1
+  std::vector<double> joint_end;    // (nworld)
+  double joint_worst = 0;           // of all worlds and steps
+  std::vector<double> floor_end;    // f32: MuJoCo with its state rounded to float after each step
+  std::vector<double> fell;         // (nworld) s, when MuJoCo's body no longer stands; empty: it never stood
+  std::vector<int> left;            // f64: worlds that passed the promise
+  std::vector<double> twin_left;    // f64: when MuJoCo started 1e-15 away passes it, for each of them
   struct Sample {
     double time, joint_median, joint, pos, rot, qvel;
   };
-  std::vector<Sample> samples;          // errors over time: median and worst world
-  FieldTable fields;                    // f64: from MuJoCo's exact states; f32: along the run
+  std::vector<Sample> samples;  // errors over time: median and worst world
+  FieldTable fields;            // f64: from MuJoCo's exact states; f32: along the run
   bool exact_states = false;
   Report report;
 
@@ -88,7 +88,7 @@ OpenLoop validate_open_loop(Sides& s, const ValidateOptions& o);
 
 struct Excess {
   int world = 0, step = 0;
-  double error = 0, floor = 0;      // rad
+  double error = 0, floor = 0;         // rad
   std::string differs, floor_differs;  // what a contact or the active set has otherwise than MuJoCo; empty: nothing
 };
 
@@ -96,9 +96,9 @@ struct Resync {
   int nworld = 0, nstep = 0;
   double timestep = 0;
   bool hinges = true;
-  std::vector<double> joint, floor;  // (nstep, nworld) rad; floor: MuJoCo from the float-rounded state, f32 only
-  double pos = 0, rot = 0, qvel = 0; // worst, m, rad, rad/s
-  double bound = 0;                  // rad a step
+  std::vector<double> joint, floor;   // (nstep, nworld) rad; floor: MuJoCo from the float-rounded state, f32 only
+  double pos = 0, rot = 0, qvel = 0;  // worst, m, rad, rad/s
+  double bound = 0;                   // rad a step
   double share = 0, floor_share = 0, promised_share = 0;
   std::vector<Excess> excess;
   int explained = 0, bugs = 0, floor_too = 0;

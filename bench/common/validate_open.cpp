@@ -12,10 +12,10 @@
 namespace batchsim::tools {
 namespace {
 
-constexpr int kChunk = 4;           // steps that MuJoCo goes ahead
-constexpr int kFieldStates = 240;   // at least, where the run has as many
-constexpr int kFieldWorlds = 8;     // f32: along the run
-constexpr int kSamples = 10;        // rows of the table over time
+constexpr int kChunk = 4;          // steps that MuJoCo goes ahead
+constexpr int kFieldStates = 240;  // at least, where the run has as many
+constexpr int kFieldWorlds = 8;    // f32: along the run
+constexpr int kSamples = 10;       // rows of the table over time
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 std::string state_name(int world, double time) { return "world " + std::to_string(world) + " at " + format("%.3f s", time); }
@@ -24,7 +24,13 @@ std::string state_name(int world, double time) { return "world " + std::to_strin
 class FieldSampler {
  public:
   FieldSampler(Sides& s, OpenLoop& r, const ValidateOptions& o)
-      : s_(s), r_(r), exact_(o.precision == Precision::f64), ours_(make_data(m())), theirs_(make_data(m())), one_(s.single()), rows_(one_) {
+      : s_(s),
+        r_(r),
+        exact_(o.precision == Precision::f64),
+        ours_(make_data(m())),
+        theirs_(make_data(m())),
+        one_(s.single()),
+        rows_(one_) {
     const int nworld = exact_ ? s.scene.nworld : std::min(s.scene.nworld, kFieldWorlds);
     worlds_ = nworld;
     const int times = (kFieldStates + nworld - 1) / nworld, nchunk = (s.scene.nstep + kChunk - 1) / kChunk;
@@ -74,7 +80,8 @@ std::vector<double> twin_crossings(const Sides& s, const std::vector<int>& world
     a.advance(n), b.advance(n);
     for (int i = 1; i <= n; i++)
       for (int w = 0; w < scene.nworld; w++)
-        if (first[w] == kNever && s.pose.error(b.state(i, w) + q, a.state(i, w) + q).joint > bound) first[w] = (step + i) * m->opt.timestep;
+        if (first[w] == kNever && s.pose.error(b.state(i, w) + q, a.state(i, w) + q).joint > bound)
+          first[w] = (step + i) * m->opt.timestep;
     progress.at(step + n);
   }
   return first;
@@ -122,7 +129,8 @@ void judge_f32(const ValidateOptions& o, OpenLoop& r) {
   r.promise = floor <= tolerances::kFloorOwn ? tolerances::kMedianEndF32 : tolerances::kFloorTimes * floor;
   const bool stood = std::none_of(r.fell.begin(), r.fell.end(), [](double t) { return t != kNever; });
   // a landing or a slip enlarges rounding
-  const bool calm = o.situation == Situation::free || (o.situation == Situation::none ? !r.touched : stood && o.situation != Situation::heap);
+  const bool calm =
+      o.situation == Situation::free || (o.situation == Situation::none ? !r.touched : stood && o.situation != Situation::heap);
   r.promised = calm && floor < tolerances::kFloorUseless;
   r.reached = median(r.joint_end);
   r.joints_good = !r.promised || r.reached <= r.promise;
@@ -168,8 +176,10 @@ OpenLoop validate_open_loop(Sides& s, const ValidateOptions& o) {
         for (Crossing& c : r.crossings)
           if (!(e.joint <= c.bound) && c.first[w] == kNever) c.first[w] = time;
         r.joint_end[w] = e.joint;
-        worst.joint = std::max(worst.joint, e.joint), worst.pos = std::max(worst.pos, e.pos), worst.rot = std::max(worst.rot, e.rot);
-        for (int k = 0; k < scene.nv; k++) worst.qvel = std::max(worst.qvel, std::abs(qvel[size_t(w) * scene.nv + k] - row[at.qvel + k]));
+        worst.joint = std::max(worst.joint, e.joint), worst.pos = std::max(worst.pos, e.pos),
+        worst.rot = std::max(worst.rot, e.rot);
+        for (int k = 0; k < scene.nv; k++)
+          worst.qvel = std::max(worst.qvel, std::abs(qvel[size_t(w) * scene.nv + k] - row[at.qvel + k]));
         if (!r.fell.empty() && r.fell[w] == kNever && !scene.stands(row + at.qpos)) r.fell[w] = time;
       }
       worst.joint_median = median(r.joint_end);
@@ -177,7 +187,8 @@ OpenLoop validate_open_loop(Sides& s, const ValidateOptions& o) {
       if ((step + i + 1) * kSamples / scene.nstep > (step + i) * kSamples / scene.nstep) r.samples.push_back(worst);
     }
     if (rounded && step + n == scene.nstep)
-      for (int w = 0; w < scene.nworld; w++) r.floor_end.push_back(s.pose.error(rounded->qpos(n, w), s.reference.state(n, w) + at.qpos).joint);
+      for (int w = 0; w < scene.nworld; w++)
+        r.floor_end.push_back(s.pose.error(rounded->qpos(n, w), s.reference.state(n, w) + at.qpos).joint);
     progress.at(step + n);
   }
   progress.clear();

@@ -18,10 +18,8 @@ constexpr int kChunk = 4;
 double promised_share(Situation s, bool motors) {
   using namespace tolerances;
   switch (s) {
-    case Situation::free:
-      return motors ? kShareFreeMotors : kShareFree;
-    case Situation::stand:
-      return motors ? kShareStandMotors : kShareStand;
+    case Situation::free: return motors ? kShareFreeMotors : kShareFree;
+    case Situation::stand: return motors ? kShareStandMotors : kShareStand;
     default:  // push ends on the floor; without a situation contacts may switch at any time
       return motors ? kShareHeapMotors : kShareHeap;
   }
@@ -47,7 +45,8 @@ std::map<std::array<int, 4>, Row> rows_by_source(const mjModel* m, const mjData*
   for (int r = 0; r < d->nefc; r++) {
     const int type = d->efc_type[r], id = d->efc_id[r];
     std::array<int, 3> key = {type, id, 0};
-    if (type == mjCNSTR_CONTACT_FRICTIONLESS || type == mjCNSTR_CONTACT_PYRAMIDAL) key = {type, d->contact[id].geom[0], d->contact[id].geom[1]};
+    if (type == mjCNSTR_CONTACT_FRICTIONLESS || type == mjCNSTR_CONTACT_PYRAMIDAL)
+      key = {type, d->contact[id].geom[0], d->contact[id].geom[1]};
     // the two sides of a limit are told apart by their sign
     if (type == mjCNSTR_LIMIT_JOINT) key[2] = J[size_t(r) * m->nv + m->jnt_dofadr[id]] > 0;
     rows[{key[0], key[1], key[2], count[key]++}] = {row_state(d, r), d->efc_force[r]};

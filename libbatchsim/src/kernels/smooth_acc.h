@@ -24,9 +24,9 @@ BS_FN Spatial<typename B::Real> applied_wrench(const ModelView<B>& m, const Stat
   for (int l = 0; l < B::width; l++)
     if (d.push_left(0, l) > 0 && d.push_body(0, l) == i) on |= 1u << l;
   if (on) {
-    const Vec3<Real> pushed = select3(B::from_bits(on), load3<Real>(d.push_force, 0), Vec3<Real>{0, 0, 0});
+    const Vec3<Real> zero{0, 0, 0}, force = load3<Real>(d.push_force, 0);
     const Vec3<Real> point = at + load9<Real>(d.xmat, 9 * i) * load3<Real>(d.push_point, 0);
-    f = f + Spatial<Real>{cross(point, pushed), pushed};
+    f = f + Spatial<Real>{select3(B::from_bits(on), cross(point, force), zero), select3(B::from_bits(on), force, zero)};
   }
   return f;
 }

@@ -82,6 +82,9 @@ BS_FN void handle_bad(Team<B> t, const ModelView<B>& m, StateView<B> d, typename
   if (!(m.disableflags & kDisableAutoreset)) reset_lanes(t, m, d, bad);
 }
 
+// a count that stays at its largest value
+BS_FN int add_saturated(int a, int b) { return a > 2147483647 - b ? 2147483647 : a + b; }
+
 // high-water marks and counts of what did not fit
 template <class B>
 BS_FN void account(Team<B> t, StateView<B> d) {
@@ -90,8 +93,8 @@ BS_FN void account(Team<B> t, StateView<B> d) {
       const int con = d.ncon_need(0, l), row = d.nefc_need(0, l);
       d.ncon_peak(0, l) = max_int(d.ncon_peak(0, l), con);
       d.nefc_peak(0, l) = max_int(d.nefc_peak(0, l), row);
-      d.contacts_dropped(0, l) = d.contacts_dropped(0, l) + max_int(con - d.nconmax, 0);
-      d.rows_dropped(0, l) = d.rows_dropped(0, l) + max_int(row - d.njmax, 0);
+      d.contacts_dropped(0, l) = add_saturated(d.contacts_dropped(0, l), max_int(con - d.nconmax, 0));
+      d.rows_dropped(0, l) = add_saturated(d.rows_dropped(0, l), max_int(row - d.njmax, 0));
     }
   }
 }

@@ -100,6 +100,15 @@ void fill_rows(const mjModel* m, mjData* d, const WorldExport& e) {
   reals(d->efc_J, J);
 }
 
+// arrays of another model's mjData have other sizes: writing into them would damage memory
+void check_data(const mjModel* m, const mjData* d) {
+  mjData* own = mj_makeData(m);
+  if (!own) throw Error(Error::kCapacity, "not enough memory for an mjData of this model");
+  const bool same = own->signature == d->signature && own->nbuffer == d->nbuffer && own->narena == d->narena;
+  mj_deleteData(own);
+  if (!same) throw Error(Error::kInput, "mjData is of another model; make one with mj_makeData from Model::mjmodel()");
+}
+
 }  // namespace
 
 void Batch::export_mjdata(int world, mjData* d) const {
@@ -108,7 +117,7 @@ void Batch::export_mjdata(int world, mjData* d) const {
   if (!d) throw Error(Error::kInput, "mjData is null; make one with mj_makeData from Model::mjmodel()");
   const mjModel* m = model().mjmodel();
   const FlatModel& f = model().flat();
-  if (d->nefc < 0 || d->nbuffer == 0) throw Error(Error::kInput, "mjData was not made by mj_makeData");
+  check_data(m, d);
   const WorldExport e = impl_->engine->export_world(world);
 
   d->time = e.time[0];
