@@ -65,7 +65,7 @@ void turn(Rng& rng, double* q, double angle) {
 
 template <class B>
 void load_lane(Scratch<B>& s, int l, const mjModel* m, const mjData* d) {
-  set_row<B>(s.d.geom_xpos, l, d->geom_xpos, 3 * m->ngeom);
+  set_row<B>(s.d.geom_xpos, s.d.geom_xpos_lo, l, d->geom_xpos, 3 * m->ngeom);
   set_row<B>(s.d.geom_xmat, l, d->geom_xmat, 9 * m->ngeom);
 }
 
@@ -388,6 +388,7 @@ TEMPLATE_TEST_CASE("contacts over nconmax are counted and dropped from the end",
       for (int l = 0; l < TestType::width; l++) {
         const int n = pile.mj.m->ngeom;
         set_row<TestType>(tight.d.geom_xpos, l, get_row<TestType>(ample.d.geom_xpos, l, 3 * n).data(), 3 * n);
+        set_row<TestType>(tight.d.geom_xpos_lo, l, get_row<TestType>(ample.d.geom_xpos_lo, l, 3 * n).data(), 3 * n);
         set_row<TestType>(tight.d.geom_xmat, l, get_row<TestType>(ample.d.geom_xmat, l, 9 * n).data(), 9 * n);
         set_element(tight.d.status.p[l], int(kBadControl));  // others' bits stay
       }

@@ -66,6 +66,10 @@ void exercise(const Model& m, int fall, int nstep, double tangle = 0) {
   b.push(m.nbody() - 1, force.data(), 1);
   b.kick(m.nbody() - 1, force.data());
   b.step(nstep);
+  const auto applied = b.bind<double>("qfrc_applied");
+  for (int k = 0; k < applied.size; k++) applied(0, k) = 1e5;  // violent, not bad
+  b.step(1);
+  for (int k = 0; k < applied.size; k++) applied(0, k) = 0;
   b.bind<double>("qvel")(0, 1) = 1e12;
   b.bind<double>("qfrc_applied")(1, 0) = 1e30;
   b.step(1);

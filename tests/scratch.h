@@ -189,6 +189,15 @@ template <class B>
 void set_row(const typename B::RealRow& row, int l, const double* from, int n) {
   for (int i = 0; i < n; i++) B::set(row, i, l, static_cast<typename B::Scalar>(from[i]));
 }
+// with what rounding leaves out into the row lo
+template <class B>
+void set_row(const typename B::RealRow& row, const typename B::RealRow& lo, int l, const double* from, int n) {
+  for (int i = 0; i < n; i++) {
+    const auto rounded = static_cast<typename B::Scalar>(from[i]);
+    B::set(row, i, l, rounded);
+    B::set(lo, i, l, static_cast<typename B::Scalar>(from[i] - rounded));
+  }
+}
 template <class B>
 std::vector<double> get_row(const typename B::RealRow& row, int l, int n, int start = 0) {
   std::vector<double> r(n);

@@ -89,6 +89,7 @@ void clear_lane(Scratch<B>& s, int l) {
   for (int i = 0; i < s.z.nv; i++) B::set(s.d.M, s.m.M_rowadr[i] + s.m.dof_depth[i], l, 1);
   for (int i = 0; i < 6 * s.z.nv; i++) B::set(s.d.cdof, i, l, 0);
   for (int i = 0; i < 6 * s.z.nbody; i++) B::set(s.d.cvel, i, l, 0);
+  for (int i = 0; i < 10 * s.z.nbody; i++) B::set(s.d.cinert, i, l, 0);
   for (int i = 0; i < 3 * s.z.nbody; i++) B::set(s.d.subtree_com, i, l, 0);
   B::at(s.d.ncon, 0, l) = 0, B::at(s.d.status, 0, l) = 0;
 }

@@ -102,7 +102,7 @@ inline void before_solver(const mjModel* m, mjData* d) {
 
 // what the solver's stages read, from MuJoCo, for one world; doubles in our layout
 struct SolverInput {
-  std::vector<double> qpos, qvel, cvel, subtree_com, cdof, M, qacc_smooth, qfrc_smooth, qacc_warmstart, con_dist, con_pos,
+  std::vector<double> qpos, qvel, cvel, subtree_com, cinert, cdof, M, qacc_smooth, qfrc_smooth, qacc_warmstart, con_dist, con_pos,
       con_frame;
   std::vector<int> con_pair;
 };
@@ -113,6 +113,7 @@ inline SolverInput solver_input(const mjModel* m, const FlatModel& f, const mjDa
                  copy(d->qvel, m->nv),
                  copy(d->cvel, 6 * m->nbody),
                  copy(d->subtree_com, 3 * m->nbody),
+                 copy(d->cinert, 10 * m->nbody),
                  copy(d->cdof, 6 * m->nv),
                  {},
                  copy(d->qacc_smooth, m->nv),

@@ -18,10 +18,14 @@ void load_lane(const StateView<B>& d, int l, const SolverInput& in) {
   const auto put = [&](const typename B::RealRow& row, const std::vector<double>& from) {
     for (size_t i = 0; i < from.size(); i++) B::set(row, int(i), l, typename B::Scalar(from[i]));
   };
-  put(d.qpos, in.qpos), put(d.qvel, in.qvel), put(d.cvel, in.cvel), put(d.subtree_com, in.subtree_com), put(d.cdof, in.cdof),
-      put(d.M, in.M);
+  put(d.qpos, in.qpos), put(d.qvel, in.qvel), put(d.cvel, in.cvel), put(d.subtree_com, in.subtree_com);
+  put(d.cinert, in.cinert), put(d.cdof, in.cdof), put(d.M, in.M);
   put(d.qacc_smooth, in.qacc_smooth), put(d.qfrc_smooth, in.qfrc_smooth), put(d.qacc_warmstart, in.qacc_warmstart);
-  put(d.con_dist, in.con_dist), put(d.con_pos, in.con_pos), put(d.con_frame, in.con_frame);
+  put(d.con_dist, in.con_dist), put(d.con_frame, in.con_frame);
+  for (size_t i = 0; i < in.con_pos.size(); i++) {
+    const auto rounded = typename B::Scalar(in.con_pos[i]);
+    B::set(d.con_pos, int(i), l, rounded), B::set(d.con_pos_lo, int(i), l, typename B::Scalar(in.con_pos[i] - rounded));
+  }
   B::at(d.ncon, 0, l) = int(in.con_pair.size());
   B::at(d.status, 0, l) = 0;
   for (size_t c = 0; c < in.con_pair.size(); c++) B::at(d.con_pair, int(c), l) = in.con_pair[c];

@@ -1,6 +1,6 @@
 // mj_collision: contacts of the candidate pairs (Collision detection in MuJoCo's computation chapter).
 //
-// in   geom_xpos, geom_xmat
+// in   geom_xpos, what rounding left out of it, geom_xmat
 // out  con_dist, con_pos, con_frame, con_pair; ncon, ncon_need, status |= kContactsDropped
 //
 // Broad phase: the pairs whose bounding spheres meet in some world, in MuJoCo's contact order. Narrow phase, a chunk of pairs at a
@@ -15,6 +15,7 @@
 #include "kernels/collision/pair_func.h"
 #include "kernels/collision/plane.h"
 #include "kernels/collision/sphere.h"
+#include "math/wide.h"
 #include "model/enums.h"
 #include "world/view.h"
 
@@ -38,12 +39,20 @@ BS_FN bool pair_near(const ModelView<B>& m, const StateView<B>& d, int p) {
 }
 
 template <class B>
-BS_FN Capsule<typename B::Real> load_capsule(const ModelView<B>& m, const StateView<B>& d, int g) {
+BS_FN Capsule<typename B::Real> load_capsule(const ModelView<B>& m, const StateView<B>& d, int g, Vec3<typename B::Real> pos) {
   using Real = typename B::Real;
-  return {load3<Real>(d.geom_xpos, 3 * g),
+  return {pos,
           {Real(d.geom_xmat[9 * g + 2]), Real(d.geom_xmat[9 * g + 5]), Real(d.geom_xmat[9 * g + 8])},
           Real(m.geom_size[3 * g]),
           Real(m.geom_size[3 * g + 1])};
+}
+
+// from one geom to another: in float, the roundings of two positions are larger than what is left of them
+template <class B>
+BS_FN Vec3<typename B::Real> geom_offset(const StateView<B>& d, int g1, int g2) {
+  using Real = typename B::Real;
+  const Vec3<Real> from = load3<Real>(d.geom_xpos, 3 * g1), r = offset_from(from, d.geom_xpos, d.geom_xpos_lo, 3 * g2);
+  return r - offset_from(from, d.geom_xpos, d.geom_xpos_lo, 3 * g1);
 }
 
 // calls the pair's collision function; bit i of the result: point i touches in some lane
@@ -53,18 +62,20 @@ BS_FN int collide(const ModelView<B>& m, const StateView<B>& d, int p, ContactPo
   using Mask = typename B::Mask;
   const int g1 = m.pair_geom1[p], g2 = m.pair_geom2[p];
   const Real margin = m.pair_margin[p] + m.pair_gap[p];
-  const Capsule<Real> a = load_capsule(m, d, g1);
+  // seen from geom1: where limbs sink into each other their axes nearly meet, and the normal is the direction of a tiny difference
+  const Vec3<Real> pos = geom_offset(d, g1, g2);
+  const Capsule<Real> a = load_capsule(m, d, g1, Vec3<Real>{0, 0, 0}), b = load_capsule(m, d, g2, pos);
   switch (m.pair_func[p]) {
-    case kPlaneSphere: return plane_sphere<Mask>(margin, Plane<Real>{a.pos, a.axis}, load_capsule(m, d, g2), out[0]);
-    case kPlaneCapsule: return plane_capsule<Mask>(margin, Plane<Real>{a.pos, a.axis}, load_capsule(m, d, g2), out);
+    case kPlaneSphere: return plane_sphere<Mask>(margin, Plane<Real>{a.pos, a.axis}, b, out[0]);
+    case kPlaneCapsule: return plane_capsule<Mask>(margin, Plane<Real>{a.pos, a.axis}, b, out);
     case kPlaneEllipsoid: {
       const Vec3<Real> size{Real(m.geom_size[3 * g2]), Real(m.geom_size[3 * g2 + 1]), Real(m.geom_size[3 * g2 + 2])};
-      return plane_ellipsoid<Mask>(margin, Plane<Real>{a.pos, a.axis}, load3<Real>(d.geom_xpos, 3 * g2),
+      return plane_ellipsoid<Mask>(margin, Plane<Real>{a.pos, a.axis}, pos,
                                    load9<Real>(d.geom_xmat, 9 * g2), size, out[0]);
     }
-    case kSphereSphere: return sphere_sphere<Mask>(margin, a, load_capsule(m, d, g2), out[0]);
-    case kSphereCapsule: return sphere_capsule<Mask>(margin, a, load_capsule(m, d, g2), out[0]);
-    default: return capsule_capsule<Mask>(margin, a, load_capsule(m, d, g2), out);
+    case kSphereSphere: return sphere_sphere<Mask>(margin, a, b, out[0]);
+    case kSphereCapsule: return sphere_capsule<Mask>(margin, a, b, out[0]);
+    default: return capsule_capsule<Mask>(margin, a, b, out);
   }
 }
 
@@ -100,7 +111,8 @@ BS_FN void collision(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     // two points a pair
     for (int k : t.range(0, n)) {
       ContactPoint<Real> point[2];
-      const int hits = collide(m, d, d.cand[start + k], point);
+      const int p = d.cand[start + k], hits = collide(m, d, p, point);
+      const auto from = load3_wide<Real>(d.geom_xpos, d.geom_xpos_lo, 3 * m.pair_geom1[p]);
       for (int e = 0; e < 2; e++) {
         const int i = 2 * k + e;
         if (!(hits >> e & 1)) {
@@ -108,7 +120,7 @@ BS_FN void collision(Team<B> t, const ModelView<B>& m, StateView<B> d) {
           continue;
         }
         d.stage_dist[i] = point[e].dist;
-        store(d.stage_pos, 3 * i, point[e].pos);
+        store_wide<Real>(d.stage_pos, d.stage_pos_lo, 3 * i, from + widen(point[e].pos));
         store(d.stage_frame, 6 * i, point[e].normal);
         store(d.stage_frame, 6 * i + 3, point[e].tangent);
       }
@@ -140,6 +152,8 @@ BS_FN void collision(Team<B> t, const ModelView<B>& m, StateView<B> d) {
       const auto touch = dist < apart<Real>();
       if (!any(touch)) continue;
       const Vec3<Real> pos = load3<Real>(d.stage_pos, 3 * i);
+      Vec3<Real> low{0, 0, 0};
+      if constexpr (!is_wide<Real>) low = load3<Real>(d.stage_pos_lo, 3 * i);
       const Mat3<Real> frame = make_frame(load3<Real>(d.stage_frame, 6 * i), load3<Real>(d.stage_frame, 6 * i + 3));
       for (int l : lanes(touch)) {
         const int slot = d.stage_slot[i * B::width + l];
@@ -149,6 +163,9 @@ BS_FN void collision(Team<B> t, const ModelView<B>& m, StateView<B> d) {
         put<B>(d.con_pos, 3 * slot, l, pos.x);
         put<B>(d.con_pos, 3 * slot + 1, l, pos.y);
         put<B>(d.con_pos, 3 * slot + 2, l, pos.z);
+        put<B>(d.con_pos_lo, 3 * slot, l, low.x);
+        put<B>(d.con_pos_lo, 3 * slot + 1, l, low.y);
+        put<B>(d.con_pos_lo, 3 * slot + 2, l, low.z);
         for (int k = 0; k < 9; k++) put<B>(d.con_frame, 9 * slot + k, l, frame.m[k]);
       }
     }

@@ -8,7 +8,7 @@
 //   source engine_core_smooth.c mj_comPos, engine_util_spatial.c mju_inertCom, mju_dofCom
 #pragma once
 
-#include "math/spatial.h"
+#include "math/wide.h"
 #include "world/view.h"
 
 namespace batchsim {
@@ -77,8 +77,8 @@ BS_FN void com_pos(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     } else {
       axis = load3<Real>(d.xaxis, 3 * j);
     }
-    const Vec3<Real> offset = load3<Real>(d.subtree_com, 3 * m.body_rootid[body]) - load3<Real>(d.xanchor, 3 * j);
-    store(d.cdof, 6 * k, translation ? Spatial<Real>{{0, 0, 0}, axis} : Spatial<Real>{axis, cross(axis, offset)});
+    const Vec3<Real> offset = offset_from(load3<Real>(d.subtree_com, 3 * m.body_rootid[body]), d.xanchor, d.xanchor_lo, 3 * j);
+    store(d.cdof, 6 * k, translation ? Spatial<Real>{{0, 0, 0}, axis} : Spatial<Real>{axis, cross(offset, axis)});
   }
   t.sync();
 }

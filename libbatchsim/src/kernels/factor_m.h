@@ -7,7 +7,7 @@
 //   in     M (any matrix with the tree's pattern)
 //   out    L (nM)      rows scaled: L below, D on the diagonal
 //          Dinv (nv)   1 / D
-//   warns  INERTIA where some D < MINVAL: the pivot is clamped to MINVAL, as MuJoCo 4.0 does
+//   warns  INERTIA where some D is below the least pivot: it is clamped, as MuJoCo 4.0 does
 //   cost   sum over DoFs of depth^2 / 2 multiply-adds; a barrier a level
 //   source engine_core_smooth.c mj_factorI, mj_solveLD; Featherstone, sec. 6.5
 //
@@ -19,6 +19,17 @@
 
 namespace batchsim {
 inline namespace BS_ISA {
+
+// MuJoCo's mjMINVAL; in float also what rounding leaves of an entry of the diagonal that cancels, as in a chain of a hundred hinges
+// without armature
+template <class B>
+BS_FN typename B::Real least_pivot(typename B::Real diagonal) {
+  using Real = typename B::Real;
+  if constexpr (sizeof(typename B::Scalar) == 4)
+    return max(Real(1e-15), Real(1e-7) * diagonal);
+  else
+    return 1e-15;
+}
 
 // columns j0 ... j0 + N - 1 of row i, gathered from the rows of its descendants
 template <int N, class B>
@@ -51,7 +62,6 @@ BS_FN void with_constant(int n, F fn) {
 template <class B>
 BS_FN typename B::Mask factor_tree(Team<B> t, const ModelView<B>& m, typename B::RealRow M, typename B::RealRow L, typename B::RealRow Dinv) {
   using Real = typename B::Real;
-  const Real minval = 1e-15;
 
   for (int level = 0; level < m.nlevel; level++) {
     const int start = m.dof_leveladr[level], count = m.dof_leveladr[level + 1] - start;
@@ -66,8 +76,7 @@ BS_FN typename B::Mask factor_tree(Team<B> t, const ModelView<B>& m, typename B:
     t.sync();
     for (int q : t.range(start, start + count)) {
       const int i = m.dof_order[q], diag = m.M_rowadr[i] + m.dof_depth[i];
-      const Real D = max(Real(L[diag]), minval);
-      Dinv[i] = Real(1) / D;
+      Dinv[i] = Real(1) / max(Real(L[diag]), least_pivot<B>(M[diag]));
     }
     t.sync();
   }
@@ -78,7 +87,10 @@ BS_FN typename B::Mask factor_tree(Team<B> t, const ModelView<B>& m, typename B:
     const Real s = Dinv[i];
     for (int a = 0; a < n; a++) L[row + a] = Real(L[row + a]) * s;
   }
-  return t.any_lane(0, m.nv, [&](int i) { return Real(L[m.M_rowadr[i] + m.dof_depth[i]]) < minval; });
+  return t.any_lane(0, m.nv, [&](int i) {
+    const int diag = m.M_rowadr[i] + m.dof_depth[i];
+    return Real(L[diag]) < least_pivot<B>(M[diag]);
+  });
 }
 
 // x = (L' D L)^-1 x

@@ -13,6 +13,7 @@
 #include "kernels/com_pos.h"
 #include "kernels/factor_m.h"
 #include "kernels/kinematics.h"
+#include "kernels/residual.h"
 
 namespace batchsim {
 inline namespace BS_ISA {
@@ -124,6 +125,15 @@ BS_FN void implicit_acceleration(Team<B> t, const ModelView<B>& m, StateView<B> 
     t.sync();
   }
   solve_tree(t, m, d.qH, d.qHDiagInv, d.qtmp);
+  const auto refine = violent(t, m, d.qtmp);
+  if (any(refine)) {
+    const auto r = d.qtmp + 2 * m.nv;
+    residual(t, m, d, d.qtmp, r, [&](int k) { return widen(Real(d.qfrc_smooth[k])) + widen(Real(d.qfrc_constraint[k])); },
+             [&](int k) { return implicit_diagonal(m, d, k); });
+    solve_tree(t, m, d.qH, d.qHDiagInv, r);
+    for (int k : t.range(0, m.nv)) d.qtmp[k] = select(refine, Real(d.qtmp[k]) - Real(r[k]), Real(d.qtmp[k]));
+    t.sync();
+  }
   if (gyro) {
     for (int q : t.range(0, m.nfreebody)) {
       const int adr = m.jnt_dofadr[m.free_jntid[q]];

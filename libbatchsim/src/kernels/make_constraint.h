@@ -161,9 +161,9 @@ BS_FN void contact_rows(const ModelView<B>& m, const StateView<B>& d, int c) {
   d.con_D[c] = Real(1) / Rrow;
 
   // the point about the com of each body's tree, and each body's velocity
-  const Vec3<Real> point = load3<Real>(d.con_pos, 3 * c);
-  const Vec3<Real> at1 = point - gather3<B>(d.subtree_com, [&](int l) { return 3 * m.body_rootid[body1[l]]; });
-  const Vec3<Real> at2 = point - gather3<B>(d.subtree_com, [&](int l) { return 3 * m.body_rootid[body2[l]]; });
+  const Vec3<Real> com1 = gather3<B>(d.subtree_com, [&](int l) { return 3 * m.body_rootid[body1[l]]; });
+  const Vec3<Real> com2 = gather3<B>(d.subtree_com, [&](int l) { return 3 * m.body_rootid[body2[l]]; });
+  const Vec3<Real> at1 = offset_from(com1, d.con_pos, d.con_pos_lo, 3 * c), at2 = offset_from(com2, d.con_pos, d.con_pos_lo, 3 * c);
   const Vec3<Real> w1 = gather3<B>(d.cvel, [&](int l) { return 6 * body1[l]; }),
                    v1 = gather3<B>(d.cvel, [&](int l) { return 6 * body1[l] + 3; });
   const Vec3<Real> w2 = gather3<B>(d.cvel, [&](int l) { return 6 * body2[l]; }),

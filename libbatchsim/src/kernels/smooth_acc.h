@@ -1,11 +1,12 @@
 // Unconstrained acceleration: qacc_smooth = M^-1 (passive - bias + applied + actuator + J' xfrc).
 //
 //   in     qfrc_passive qfrc_bias qfrc_applied qfrc_actuator xfrc_applied, a running push; qLD qLDiagInv cdof
-//   out    qfrc_smooth qacc_smooth
+//   out    qfrc_smooth qacc_smooth;  scratch qtmp
 //   source engine_forward.c mj_fwdAcceleration, engine_support.c mj_xfrcAccumulate
 #pragma once
 
 #include "kernels/factor_m.h"
+#include "kernels/residual.h"
 #include "kernels/rne.h"
 
 namespace batchsim {
@@ -51,6 +52,12 @@ BS_FN void smooth_acc(Team<B> t, const ModelView<B>& m, StateView<B> d) {
   }
   t.sync();
   solve_tree(t, m, d.qLD, d.qLDiagInv, d.qacc_smooth);
+
+  const auto refine = violent(t, m, d.qacc_smooth);
+  if (!any(refine)) return;
+  residual(t, m, d, d.qacc_smooth, d.qtmp, [&](int k) { return widen(Real(d.qfrc_smooth[k])); }, [](int) { return 0; });
+  solve_tree(t, m, d.qLD, d.qLDiagInv, d.qtmp);
+  for (int k : t.range(0, m.nv)) d.qacc_smooth[k] = select(refine, Real(d.qacc_smooth[k]) - Real(d.qtmp[k]), Real(d.qacc_smooth[k]));
 }
 
 }  // namespace BS_ISA

@@ -26,6 +26,7 @@
 // source engine_solver.c mj_solPrimal; MuJoCo's computation chapter, Constraint solver
 #pragma once
 
+#include "kernels/residual.h"
 #include "kernels/solver_hessian.h"
 
 namespace batchsim {
@@ -276,6 +277,22 @@ BS_FN typename B::Real line_search(Team<B> t, const ModelView<B>& m, const State
   return alpha;
 }
 
+// one Newton step more, from the wide gradient, where accelerations are violent
+template <class B>
+BS_FN void refine_solution(Team<B> t, const ModelView<B>& m, const StateView<B>& d, const RowCounts& z, typename B::Mask constrained) {
+  using Real = typename B::Real;
+  const typename B::Mask refine = constrained & violent(t, m, d.qacc);
+  if (!any(refine)) return;
+  residual(t, m, d, d.qacc, d.grad, [&](int k) { return widen(Real(d.qfrc_smooth[k])) + widen(Real(d.qfrc_constraint[k])); }, [](int) { return 0; });
+  newton_direction(t, d, z, refine);
+  mul_J(t, m, d, z, d.search, d.row_v);
+  for (int i : t.range(0, m.nv)) d.qacc[i] = select(refine, Real(d.qacc[i]) + Real(d.search[i]), Real(d.qacc[i]));
+  t.sync();
+  for (int r : t.range(0, z.all())) d.row_x[r] = select(refine, Real(d.row_x[r]) + Real(d.row_v[r]), Real(d.row_x[r]));
+  t.sync();
+  update_constraint(t, m, d, z, false, refine);
+}
+
 template <class B>
 BS_FN void solver(Team<B> t, const ModelView<B>& m, StateView<B> d) {
   using Real = typename B::Real;
@@ -328,11 +345,12 @@ BS_FN void solver(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     live = live & !((step < Real(Limit::kDone)) | exact | diverged);
   }
 
+  refine_solution(t, m, d, z, constrained);
+
   if (auto lead = t.leader())
-    for (int l = 0; l < B::width; l++) {
-      d.solver_niter(0, l) = int(lane(niter, l));
-      if (bits(live) >> l & 1) d.status(0, l) = d.status(0, l) | int(kIterationLimit);
-    }
+    for (int l = 0; l < B::width; l++) d.solver_niter(0, l) = int(lane(niter, l));
+  // a world whose acceleration is bad is dealt with as that
+  if (any(live)) raise(t, d, kIterationLimit, live & !Mask(t.any_lane(0, m.nv, [&](int i) { return is_bad(Real(d.qacc[i])); })));
 }
 
 }  // namespace BS_ISA

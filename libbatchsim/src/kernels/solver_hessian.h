@@ -14,11 +14,6 @@
 namespace batchsim {
 inline namespace BS_ISA {
 
-template <class B>
-BS_FN typename B::Real least_pivot() {
-  return 1e-15;
-}
-
 // H = M; adding zero turns -0 into +0, which no later zero term then changes
 template <class B>
 BS_FN void hessian_start(Team<B> t, const ModelView<B>& m, const StateView<B>& d) {
@@ -131,7 +126,8 @@ BS_FN void hessian_factor(Team<B> t, const StateView<B>& d, const RowCounts& z, 
     t.sync();
     for (int q : t.range(start, start + count)) {
       const int i = d.elim_order[q];
-      d.HDinv[i] = Real(1) / max(Real(d.HU[d.elim_rowadr[i + 1] - 1]), least_pivot<B>());
+      const int diag = d.elim_rowadr[i + 1] - 1;
+      d.HDinv[i] = select(lanes, Real(1) / max(Real(d.HU[diag]), least_pivot<B>(d.H[diag])), Real(d.HDinv[i]));
     }
     t.sync();
   }
@@ -153,7 +149,7 @@ BS_FN void rank_update(const ModelView<B>& m, const StateView<B>& d, int leaf, t
       const Mask some = p != Real(0);
       sp[v] = sigma[v] * p;
       c[v] = -(p * inv);
-      const Real Dnew = max(fma(sp[v], p, D), least_pivot<B>());
+      const Real Dnew = max(fma(sp[v], p, D), least_pivot<B>(D));
       inv = Real(1) / Dnew;
       sigma[v] = select(some, sigma[v] * (D * inv), sigma[v]);
       D = Dnew;

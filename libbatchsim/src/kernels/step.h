@@ -108,18 +108,19 @@ BS_FN void step(Team<B> t, const ModelView<B>& m, StateView<B> d) {
   const typename B::Mask bad = typename B::Mask(bad_state) & !frozen(m, d);
   if (any(bad)) handle_bad(t, m, d, bad);
 
-  // a world that diverged starts anew and is computed again; the others of its tile get the same bits again
-  for (bool first = true, again = true; again; first = false) {
+  // a world that diverged starts anew and is computed again; the others of its tile get the same bits again. One that diverges from its
+  // initial state, too, stays there
+  typename B::Mask diverged(false);
+  for (bool first = true;; first = false) {
     forward(t, m, d);
-    again = false;
+    const auto bad_acc = t.any_lane(0, m.nv, [&](int i) { return is_bad(Real(d.qacc[i])); });
+    diverged = typename B::Mask(bad_acc) & !frozen(m, d);
     if (!first) break;
     account(t, d);
-    const auto bad_acc = t.any_lane(0, m.nv, [&](int i) { return is_bad(Real(d.qacc[i])); });
-    const typename B::Mask diverged = typename B::Mask(bad_acc) & !frozen(m, d);
-    again = any(diverged);
-    if (again) handle_bad(t, m, d, diverged);
+    if (!any(diverged)) break;
+    handle_bad(t, m, d, diverged);
   }
-  integrate(t, m, d, !frozen(m, d));
+  integrate(t, m, d, !(frozen(m, d) | diverged));
 }
 
 }  // namespace BS_ISA

@@ -31,6 +31,7 @@ BS_VECTOR(float, int32_t, 16)
 BS_VECTOR(double, int64_t, 2)
 BS_VECTOR(double, int64_t, 4)
 BS_VECTOR(double, int64_t, 8)
+BS_VECTOR(double, int64_t, 16)
 #undef BS_VECTOR
 
 template <class T, int W>

@@ -85,12 +85,18 @@
 #define BS_SCRATCH_FIELDS(X)                                                \
   X(kick_force, 3, "impulse of a kick, N s")                                \
   X(kick_point, 3, "its point, from the body's com in the body's frame, m") \
-  X(cacc, 6 * z.nbody, "rne: com-based acceleration")                       \
-  X(cfrc, 6 * z.nbody, "rne: com-based force")                              \
+  X(xpos_lo, 3 * z.nbody, "what rounding left out of xpos")                 \
+  X(xquat_lo, 4 * z.nbody, "of xquat")                                     \
+  X(xanchor_lo, 3 * z.njnt, "of xanchor")                                   \
+  X(geom_xpos_lo, 3 * z.ngeom, "of geom_xpos")                              \
+  X(cacc, 6 * z.nbody, "rne, residual: com-based acceleration")             \
+  X(cacc_lo, 6 * z.nbody, "residual: what rounding left out of it")         \
+  X(cfrc, 6 * z.nbody, "rne, residual: com-based force")                    \
+  X(cfrc_lo, 6 * z.nbody, "residual: what rounding left out of it")         \
   X(qHM, z.nM, "implicit integration: M - h dF/dv")                         \
   X(qH, z.nM, "its factor")                                                 \
   X(qHDiagInv, z.nv, "1 / D of qH")                                         \
-  X(qtmp, 2 * z.nv, "vectors of the integration")
+  X(qtmp, 3 * z.nv, "vectors of the integration")
 
 // X(name, size, doc): integers of the whole tile
 #define BS_TILE_INTS(X)                                                     \
@@ -101,4 +107,5 @@
 #define BS_STAGE_FIELDS(X)                                                  \
   X(stage_dist, 2 * z.chunk, "m")                                           \
   X(stage_pos, 6 * z.chunk, "m")                                            \
+  X(stage_pos_lo, 6 * z.chunk, "")                                            \
   X(stage_frame, 12 * z.chunk, "normal and first tangent as the collision function left them")

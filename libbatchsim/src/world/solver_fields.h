@@ -11,6 +11,7 @@ inline constexpr int kContactRows = 6;  ///< most rows of a contact: pyramidal, 
 
 #define BS_SOLVER_REALS(X)                                                                                            \
   /* sources */                                                                                                       \
+  X(con_pos_lo, 3 * z.nconmax, "what rounding left out of con_pos")                                                   \
   X(con_R, z.nconmax, "regulariser of the contact's rows")                                                            \
   X(con_D, z.nconmax, "1 / R")                                                                                        \
   X(con_KBIP, 4 * z.nconmax, "stiffness, damping, impedance and its derivative")                                      \
