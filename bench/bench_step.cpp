@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
 #include "common/json.h"
 #include "common/models.h"
@@ -25,7 +26,7 @@ namespace {
 struct Options {
   std::vector<std::string> models;
   std::vector<std::string> situations = {"stand", "heap"};
-  int nworld = 1024, nthread = 0, rounds = 5, ncontrol = 12, ndistinct = 256, nconmax = 0, njmax = 0;
+  int nworld = 1024, nthread = 0, rounds = 5, ncontrol = 12, ndistinct = 256, nconmax = 0, njmax = 0, times_slots = 0;
   std::string json, precision = "f32", device = "cpu";
   bool progress = false;
 };
@@ -86,6 +87,11 @@ bool bench_case(const std::string& path, const std::string& situation_name, cons
   peers.push_back(batchsim_peer(batch));
   peers.push_back(mjbatch_peer(m.get(), o.nworld, o.nthread, false));
   peers.push_back(mjbatch_peer(m.get(), o.nworld, o.nthread, true));
+  std::optional<Batch> roomy;
+  if (o.times_slots) {
+    bo.nconmax = o.times_slots * batch.options().nconmax, bo.njmax = o.times_slots * batch.options().njmax;
+    peers.push_back(batchsim_peer(roomy.emplace(model, bo), format("batchsim, %d times the slots", o.times_slots)));
+  }
 
   std::printf("\n%s, %s: %d worlds, %d distinct, %d steps of %g s a round; %s; load %s\n", loaded.source().c_str(),
               situation_name.c_str(), o.nworld, so.nworld, nstep, m->opt.timestep, batch.device_name().c_str(),
@@ -109,7 +115,7 @@ bool bench_case(const std::string& path, const std::string& situation_name, cons
     const Load load = load_of(m.get(), end[p], o.nworld);
     const bool ok = median(e) <= kSameMedian && quantile(e, 0.99) <= kSameP99;
     same = same && ok;
-    std::printf("  %-20s joints from mjBatch's at the end: median %s, p99 %s, max %s rad; contacts %.1f, rows %.1f%s\n",
+    std::printf("  %-26s joints from mjBatch's at the end: median %s, p99 %s, max %s rad; contacts %.1f, rows %.1f%s\n",
                 peers[p]->name().c_str(), error_number(median(e)).c_str(), error_number(quantile(e, 0.99)).c_str(),
                 error_number(largest(e)).c_str(), load.ncon, load.nefc, ok ? "" : "  NOT THE SAME WORK");
     checks.push_back({{"peer", peers[p]->name()},
@@ -127,11 +133,12 @@ bool bench_case(const std::string& path, const std::string& situation_name, cons
   Progress progress("rounds", o.rounds * double(peers.size()), o.progress);
   const double work = double(o.nworld) * nstep;
   for (int r = 0; r < o.rounds; r++)
-    for (size_t p = 0; p < peers.size(); p++) {
+    for (size_t k = 0; k < peers.size(); k++) {
+      const size_t p = r % 2 ? peers.size() - 1 - k : k;  // to and fro, so that no peer always follows the same one
       const Timing t = timed_run(*peers[p], scene, nstep);
       rate[p].wall.push_back(work / t.wall);
       rate[p].cpu.push_back(work / t.cpu);
-      progress.at(double(r * peers.size() + p + 1));
+      progress.at(double(r * peers.size() + k + 1));
     }
   progress.clear();
 
@@ -152,6 +159,14 @@ bool bench_case(const std::string& path, const std::string& situation_name, cons
   };
   for (size_t p = 0; p < peers.size(); p++) row(peers[p]->name(), rate[p].wall, rate[p].cpu);
   row("batchsim over the better mjBatch", ratio_wall, ratio_cpu);
+  if (roomy) {
+    std::vector<double> wall, cpu;
+    for (int r = 0; r < o.rounds; r++) {
+      wall.push_back(rate[0].wall[r] / rate[3].wall[r]);
+      cpu.push_back(rate[0].cpu[r] / rate[3].cpu[r]);
+    }
+    row(format("time with %d times the slots, over without", o.times_slots), wall, cpu);
+  }
   table.print();
   all.push_back({{"model", loaded.source()},
                  {"situation", situation_name},
@@ -186,17 +201,19 @@ int main(int argc, char** argv) {
   app.add_option("--device", o.device, "batchsim's")->capture_default_str();
   app.add_option("--nconmax", o.nconmax, "Contact slots a world")->check(CLI::PositiveNumber);
   app.add_option("--njmax", o.njmax, "Constraint row slots a world")->check(CLI::PositiveNumber);
+  app.add_option("--times-slots", o.times_slots, "Time a second batch with so many times the slots, too")->check(CLI::PositiveNumber);
   app.add_option("--json", o.json, "Write the result there; - is stdout");
   app.add_flag("--progress", o.progress, "Show progress where stderr is not a terminal, too");
   CLI11_PARSE(app, argc, argv);
   try {
     if (o.models.empty())
       for (const char* name : {"stick.xml", "simple.xml", "muscular.xml"}) o.models.push_back(find_model(name));
+    JsonFile file(o.json);
     Json all = Json::array();
     bool same = true;
     for (const std::string& model : o.models)
       for (const std::string& situation : o.situations) same = bench_case(model, situation, o, all) && same;
-    write_json(o.json, all);
+    file.write(all);
     return same ? 0 : 1;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());

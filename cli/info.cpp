@@ -11,14 +11,17 @@
 
 #include "batchsim/model.h"
 #include "commands.h"
+#include "common/table.h"
 #include "kernels/collision/pair_func.h"
 #include "model/flat.h"
 #include "model/support.h"
+#include "world/fields_page.h"
 
 namespace {
 
 using batchsim::FlatModel;
 using batchsim::Model;
+using batchsim::tools::Table;
 
 std::string number(double x) {
   char s[32];
@@ -29,28 +32,6 @@ std::string number(double x) {
 std::string range(const double* r, bool limited, const char* unit) {
   return limited ? number(r[0]) + " ... " + number(r[1]) + " " + unit : "";
 }
-
-// rows of cells in aligned columns
-class Table {
- public:
-  explicit Table(std::vector<std::string> header) { add(std::move(header)); }
-  void add(std::vector<std::string> row) {
-    width_.resize(row.size());
-    for (size_t i = 0; i < row.size(); i++) width_[i] = std::max(width_[i], row[i].size());
-    rows_.push_back(std::move(row));
-  }
-  void print() const {
-    for (const auto& row : rows_) {
-      std::string line = " ";
-      for (size_t i = 0; i < row.size(); i++) line += " " + row[i] + std::string(width_[i] - row[i].size() + 1, ' ');
-      std::printf("%s\n", line.substr(0, line.find_last_not_of(' ') + 1).c_str());
-    }
-  }
-
- private:
-  std::vector<size_t> width_;
-  std::vector<std::vector<std::string>> rows_;
-};
 
 std::string name_or_id(const std::string& name, int id) { return name.empty() ? std::to_string(id) : name; }
 
@@ -78,7 +59,7 @@ void print_pairs(const FlatModel& f) {
 void print_actuators(const FlatModel& f) {
   if (!f.nu) return;
   std::printf("\nActuators: force on the joint = gear x (gain x control - kp x gear x angle - kv x gear x velocity)\n");
-  Table table({"actuator", "joint", "kind", "gear", "gain", "kp", "kv", "ctrlrange", "forcerange"});
+  Table table({"actuator", "joint", "kind", "gear", "gain", "kp", "kv", "ctrlrange", "forcerange"}, Table::kLeft);
   for (int i = 0; i < f.nu; i++) {
     const double *gain = &f.actuator_gainprm[3 * i], *bias = &f.actuator_biasprm[3 * i];
     const bool affine = f.actuator_biastype[i] == mjBIAS_AFFINE, fixed = f.actuator_gaintype[i] == mjGAIN_FIXED;
@@ -111,7 +92,7 @@ void print_sensors(const Model& model) {
       {mjSENS_JOINTVEL, {"jointvel", "rad/s"}}, {mjSENS_FRAMEPOS, {"framepos", "m"}}, {mjSENS_FRAMEQUAT, {"framequat", ""}},
       {mjSENS_SUBTREECOM, {"subtreecom", "m"}}, {mjSENS_CLOCK, {"clock", "s"}}};
   std::printf("\nSensors: %d values\n", f.nsensordata);
-  Table table({"sensor", "type", "object", "values", "unit", "cutoff"});
+  Table table({"sensor", "type", "object", "values", "unit", "cutoff"}, Table::kLeft);
   for (int i = 0; i < f.nsensor; i++) {
     const auto type = types.find(f.sensor_type[i]);
     const char* object = f.sensor_objid[i] >= 0 ? mj_id2name(model.mjmodel(), f.sensor_objtype[i], f.sensor_objid[i]) : nullptr;
@@ -154,9 +135,11 @@ void print_model(const Model& model) {
   print_features(model);
 }
 
-int cmd_info(const std::string& path, bool features) {
+int cmd_info(const std::string& path, bool features, bool fields) {
   if (features) std::fputs(batchsim::features_markdown().c_str(), stdout);
-  if (path.empty() && !features) throw batchsim::Error(batchsim::Error::kInput, "info: give a MODEL, or --features");
+  if (fields) std::fputs(batchsim::fields_markdown().c_str(), stdout);
+  if (path.empty() && !features && !fields)
+    throw batchsim::Error(batchsim::Error::kInput, "info: give a MODEL, or --features, or --fields");
   if (!path.empty()) print_model(Model::from_file(path));
   return kGood;
 }
@@ -166,13 +149,14 @@ int cmd_info(const std::string& path, bool features) {
 void add_info(CLI::App& app, int& exit_code) {
   struct Options {
     std::string model;
-    bool features = false;
+    bool features = false, fields = false;
   };
   auto options = std::make_shared<Options>();
   CLI::App* sub =
       app.add_subcommand("info", "Shows a model: sizes, tree, candidate pairs, actuators, sensors, default slots, features");
   sub->add_option("MODEL", options->model, "MJCF, URDF or .mjb file");
   sub->add_flag("--features", options->features, "Print what batchsim supports, as markdown");
+  sub->add_flag("--fields", options->fields, "Print the fields of a batch, as markdown");
   sub->footer("Examples:\n  batchsim info models/simple.xml\n  batchsim info --features > docs/features.md\n");
-  sub->callback([options, &exit_code] { exit_code = cmd_info(options->model, options->features); });
+  sub->callback([options, &exit_code] { exit_code = cmd_info(options->model, options->features, options->fields); });
 }

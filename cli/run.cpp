@@ -37,6 +37,7 @@ int steps_until_change(const Scene& s, int step, int n) {
 }
 
 int cmd_run(Options& o) {
+  JsonFile file(o.json);
   const Situation situation = situation_named(o.situation);
   o.batch.precision = o.precision == "f64" || (o.precision.empty() && o.batch.device == "check") ? Precision::f64 : Precision::f32;
   const Model loaded = Model::from_file(o.model);
@@ -107,17 +108,17 @@ int cmd_run(Options& o) {
   table.print();
   if (const std::string message = report.message(); !message.empty()) std::printf("\n%s", message.c_str());
   const long races = show_races();
-  write_json(o.json, {{"model", loaded.source()},
-                      {"device", batch.device_name()},
-                      {"worlds", batch.nworld()},
-                      {"steps", o.nstep},
-                      {"situation", o.situation},
-                      {"world_steps_per_s", work / spent.wall},
-                      {"world_steps_per_cpu_s", work / spent.cpu},
-                      {"wall_s", spent.wall},
-                      {"report", to_json(report)},
-                      {"memory", memory_json},
-                      {"races", races}});
+  file.write({{"model", loaded.source()},
+              {"device", batch.device_name()},
+              {"worlds", batch.nworld()},
+              {"steps", o.nstep},
+              {"situation", o.situation},
+              {"world_steps_per_s", work / spent.wall},
+              {"world_steps_per_cpu_s", work / spent.cpu},
+              {"wall_s", spent.wall},
+              {"report", to_json(report)},
+              {"memory", memory_json},
+              {"races", races}});
   return races ? kOutOfTolerance : kGood;
 }
 

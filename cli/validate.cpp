@@ -37,10 +37,11 @@ int cmd_validate(Options& o) {
   if (o.controls_name == "noise") o.controls = Controls::noise;
   if (o.controls_name == "zero") o.controls = Controls::zero;
 
+  JsonFile file(o.json);
   Json json;
   if (!o.case_path.empty()) {
     const CaseReplay r = replay_case(o.case_path, o);
-    write_json(o.json, show(r, o.case_path, o));
+    file.write(show(r, o.case_path, o));
     return r.good ? kGood : kOutOfTolerance;
   }
   if (o.model.empty()) throw Error(Error::kInput, "validate: give a MODEL, or --case DIR/ID");
@@ -65,7 +66,7 @@ int cmd_validate(Options& o) {
   json["device"] = sides.batch.device_name();
   json["precision"] = o.precision_name;
   json["situation"] = name_of(o.situation);
-  write_json(o.json, json);
+  file.write(json);
   return good && !races ? kGood : kOutOfTolerance;
 }
 

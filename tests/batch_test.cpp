@@ -39,6 +39,54 @@ TEST_CASE("a world has the same bits in any company") {
   CHECK_FALSE(same_bits(alone, outcome<float>(m, {.nworld = 17}, nstep, 6, self)));
 }
 
+TEST_CASE("every one of 4096 worlds has the same bits, whatever their order, their number and the threads") {
+  const Model m = model_of("simple");
+  const int n = 4096, nstep = 60;  // from 0.2 m they have landed
+  const auto states = [&](const Batch& b) {
+    std::vector<float> rows(size_t(b.nworld()) * b.state_size());
+    b.get_state(rows.data());
+    return rows;
+  };
+  Batch forth(m, {.nworld = n, .nthread = 1}), back(m, {.nworld = n, .nthread = 2}), few(m, {.nworld = 17, .nthread = 2});
+  scatter<float>(forth, [](int w) { return w; });
+  scatter<float>(back, [&](int w) { return n - 1 - w; });
+  scatter<float>(few, [](int w) { return 100 * w; });
+  for (Batch* b : {&forth, &back, &few}) b->step(nstep);
+  CHECK(forth.report().ncon_peak > 4);
+  const auto a = states(forth), b = states(back), c = states(few);
+  const size_t bytes = forth.state_size() * sizeof(float);
+  const auto row = [&](const std::vector<float>& rows, int w) { return &rows[size_t(w) * forth.state_size()]; };
+  int other = 0;
+  for (int w = 0; w < n; w++) other += std::memcmp(row(a, w), row(b, n - 1 - w), bytes) != 0;
+  for (int w = 0; w < 17; w++) other += std::memcmp(row(a, 100 * w), row(c, w), bytes) != 0;
+  CHECK(other == 0);
+  for (int w : {0, 1, 2222, n - 1}) CHECK(same_bits(outcome<float>(m, {.nworld = 1}, nstep, 0, [&](int) { return w; }), state_of<float>(forth, w)));
+}
+
+TEST_CASE("a batch that was moved from says so; a model stays what it is") {
+  Model m = model_of("stick");
+  Batch a(m, {.nworld = 2});
+  Batch b = std::move(a);
+  b.step();
+  CHECK(error_of([&] { a.step(); }).has("moved"));
+  CHECK(error_of([&] { a.bind<float>("qpos"); }).has("moved"));
+  const Model taken = std::move(m);
+  CHECK(m.nv() == taken.nv());
+}
+
+TEST_CASE("memory_report counts what was taken, fields that are bound too") {
+  const Model m = model_of("stick");
+  Batch batch(m, {.nworld = 100, .nthread = 2});
+  const auto total = [&] {
+    size_t bytes = 0;
+    for (const MemoryUse& use : batch.memory_report()) bytes += use.bytes;
+    return bytes;
+  };
+  const size_t before = total();
+  batch.bind<float>("xpos");
+  CHECK(total() >= before + 100 * 3 * m.nbody() * sizeof(float));
+}
+
 TEST_CASE("steps in one call or in many are the same") {
   const Model m = model_of("simple");
   Batch once(m, {.nworld = 20}), often(m, {.nworld = 20});

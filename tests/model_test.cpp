@@ -13,6 +13,7 @@
 #include "error_of.h"
 #include "model/flat.h"
 #include "model/support.h"
+#include "world/fields_page.h"
 
 using namespace batchsim;
 
@@ -249,9 +250,13 @@ TEST_CASE("a model from mjModel is a copy, and an MJB is the same model") {
   CHECK(other.mjmodel() == model.mjmodel());
 }
 
-TEST_CASE("docs/features.md is what info --features prints") {
-  std::ifstream in(std::string(BATCHSIM_SOURCE) + "/docs/features.md");
-  std::stringstream text;
-  text << in.rdbuf();
-  CHECK(text.str() == features_markdown());
+TEST_CASE("docs/features.md and docs/fields.md are what info prints") {
+  const auto page = [](const char* name) {
+    std::ifstream in(std::string(BATCHSIM_SOURCE) + "/docs/" + name);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+  };
+  CHECK(page("features.md") == features_markdown());
+  CHECK(page("fields.md") == fields_markdown());
 }

@@ -10,10 +10,11 @@ inline constexpr double kSmooth = 1e-10;
 // behind the constraint solver: both sides iterate until steps are below 1e-12 rad, but M + J'DJ has a condition of up to 1e8
 inline constexpr double kIterative = 1e-8;
 // an error is relative to its value, but values below this share of the field's largest one are differences of large ones
-inline constexpr double kRelativeFloor = 1e-3;
-// below these (SI units) a value counts as zero: it is what is left of numbers that cancel. Positions are some m and velocities some rad/s;
-// forces and accelerations at rest are differences of 750 N of weight, or of contact terms of 10 to 1000 m/s^2
-inline constexpr double kZero = 1e-4, kZeroForce = 1;
+inline constexpr double kRelativeFloor = 1e-4;
+// below these (SI units) a value counts as zero: it is what is left of numbers that cancel. Positions are some m, rounded by 2e-16 each, and
+// a contact's distance is what is left of several (1.8e-15 m off at 1e-5 m: 1e-5 would not do); forces and accelerations at rest are
+// differences of 750 N of weight, or of contact terms of 10 to 1000 m/s^2
+inline constexpr double kZero = 5e-5, kZeroForce = 0.1;
 
 // ---- f64, open loop
 

@@ -1,9 +1,13 @@
 // Results as JSON, for programs.
 #pragma once
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
+#include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -35,16 +39,38 @@ inline Json to_json(const Report& r) {
           {"nefc_peak", r.nefc_peak}};
 }
 
-// path empty: nothing; "-": stdout
-inline void write_json(const std::string& path, const Json& json) {
-  if (path.empty()) return;
-  if (path == "-") {
-    std::puts(json.dump(1).c_str());
-    return;
+// The file of --json, opened before the work starts: one that cannot be written is an error then. Path empty: none; "-": stdout, and all
+// else that is printed goes to stderr from here on. What is not UTF-8 is replaced.
+class JsonFile {
+ public:
+  explicit JsonFile(const std::string& path) : path_(path) {
+    if (path.empty()) return;
+    if (path == "-") {
+      std::fflush(stdout);
+      const int out = dup(STDOUT_FILENO);
+      file_.reset(out < 0 ? nullptr : fdopen(out, "w"));
+      dup2(STDERR_FILENO, STDOUT_FILENO);
+    } else {
+      file_.reset(std::fopen(path.c_str(), "a"));  // what is there stays until there is a result
+    }
+    if (!file_) fail();
   }
-  std::ofstream file(path);
-  file << json.dump(1) << "\n";
-  if (!file.flush()) throw Error(Error::kInput, "cannot write '" + path + "'; give --json a file in a folder that exists");
-}
+  void write(const Json& json) {
+    if (!file_) return;
+    if (path_ != "-" && ftruncate(fileno(file_.get()), 0)) fail();
+    const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get())) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(Error::kInput, "cannot write '" + path_ + "' (" + std::strerror(errno) + "); give --json a file in a folder that exists");
+  }
+  struct Close {
+    void operator()(std::FILE* f) const { std::fclose(f); }
+  };
+  std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;
+};
 
 }  // namespace batchsim::tools

@@ -13,8 +13,8 @@ namespace {
 
 class Batchsim : public Peer {
  public:
-  explicit Batchsim(Batch& batch) : batch_(batch), rows_(batch) {}
-  std::string name() const override { return "batchsim"; }
+  Batchsim(Batch& batch, const std::string& name) : batch_(batch), rows_(batch), name_(name) {}
+  std::string name() const override { return name_; }
   void start(const Scene& scene) override { rows_.start(scene); }
   void set_ctrl(const std::vector<double>& ctrl) override { rows_.set("ctrl", ctrl); }
   void step(int nstep) override {
@@ -26,6 +26,7 @@ class Batchsim : public Peer {
  private:
   Batch& batch_;
   HostRows rows_;
+  std::string name_;
 };
 
 class MjBatch : public Peer {
@@ -79,7 +80,7 @@ class MjBatch : public Peer {
 
 }  // namespace
 
-std::unique_ptr<Peer> batchsim_peer(Batch& batch) { return std::make_unique<Batchsim>(batch); }
+std::unique_ptr<Peer> batchsim_peer(Batch& batch, const std::string& name) { return std::make_unique<Batchsim>(batch, name); }
 std::unique_ptr<Peer> mjbatch_peer(const mjModel* m, int nworld, int nthread, bool persistent) {
   return std::make_unique<MjBatch>(m, nworld, nthread, persistent);
 }

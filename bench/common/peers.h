@@ -24,7 +24,7 @@ class Peer {
 };
 
 /// batchsim itself; the batch is the caller's
-std::unique_ptr<Peer> batchsim_peer(Batch& batch);
+std::unique_ptr<Peer> batchsim_peer(Batch& batch, const std::string& name = "batchsim");
 /// mjBatch through its C API; nthread 0: its default
 std::unique_ptr<Peer> mjbatch_peer(const mjModel* m, int nworld, int nthread, bool persistent);
 

@@ -1,4 +1,4 @@
-// Closing tables: rows of cells in aligned columns, numbers to the right.
+// Tables: rows of cells in aligned columns; the first column to the left, numbers to the right.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,8 @@ inline std::string seconds_or(double t, const char* never) { return std::isinf(t
 
 class Table {
  public:
-  explicit Table(std::vector<std::string> header) { add(std::move(header)); }
+  enum Align { kRight, kLeft };  // of all columns but the first
+  explicit Table(std::vector<std::string> header, Align align = kRight) : align_(align) { add(std::move(header)); }
   void add(std::vector<std::string> row) {
     width_.resize(std::max(width_.size(), row.size()));
     for (size_t i = 0; i < row.size(); i++) width_[i] = std::max(width_[i], row[i].size());
@@ -38,7 +39,7 @@ class Table {
       for (size_t i = 0; i < row.size(); i++) {
         const std::string gap(width_[i] - row[i].size(), ' ');
         line += ' ';
-        line += i ? gap + row[i] : row[i] + gap;
+        line += i && align_ == kRight ? gap + row[i] : row[i] + gap;
         line += ' ';
       }
       std::printf("%s\n", line.substr(0, line.find_last_not_of(' ') + 1).c_str());
@@ -46,6 +47,7 @@ class Table {
   }
 
  private:
+  Align align_;
   std::vector<size_t> width_;
   std::vector<std::vector<std::string>> rows_;
 };

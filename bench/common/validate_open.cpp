@@ -153,6 +153,7 @@ OpenLoop validate_open_loop(Sides& s, const ValidateOptions& o) {
 
   FieldSampler fields(s, r, o);
   std::unique_ptr<RoundedReference> rounded;
+  std::atomic<bool> bad = false;  // MuJoCo's own state went bad
   if (!f64) rounded = std::make_unique<RoundedReference>(s, o);
   Progress progress("open loop", scene.nstep, o.progress);
   for (int step = 0; step < scene.nstep; step += kChunk) {
@@ -160,6 +161,7 @@ OpenLoop validate_open_loop(Sides& s, const ValidateOptions& o) {
     std::atomic<bool> touched = false;
     s.reference.advance(n, [&](int, int, mjData* d) {
       if (d->ncon) touched = true;
+      if (d->warning[mjWARN_BADQPOS].number || d->warning[mjWARN_BADQVEL].number || d->warning[mjWARN_BADQACC].number) bad = true;
     });
     r.touched = r.touched || touched;
     if (rounded) rounded->advance(n);
@@ -199,6 +201,8 @@ OpenLoop validate_open_loop(Sides& s, const ValidateOptions& o) {
     judge_f32(o, r);
   // what was dropped did not act: whatever the errors, this is not MuJoCo's result
   r.good = r.good && !r.report.overflow();
+  r.bad_here = r.report.worlds_bad_state && !bad;
+  r.good = r.good && !r.bad_here;
   return r;
 }
 

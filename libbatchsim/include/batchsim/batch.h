@@ -126,7 +126,7 @@ class Batch {
   void export_mjdata(int world, mjData* d) const;
 
   struct Impl;
-  Impl& impl() const { return *impl_; }  ///< for batchsim's own tools
+  Impl& impl() const;  ///< for batchsim's own tools
 
  private:
   std::unique_ptr<Impl> impl_;

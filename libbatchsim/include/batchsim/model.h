@@ -24,6 +24,9 @@ class Model {
   static Model from_xml(const std::string& xml);    ///< MJCF text; its files are relative to the working directory
   static Model from_mjmodel(const mjModel* m);      ///< copies it
 
+  Model(const Model&) = default;  // no move: what it would leave behind could not be used
+  Model& operator=(const Model&) = default;
+
   int nq() const;           ///< generalised coordinates
   int nv() const;           ///< degrees of freedom
   int nu() const;           ///< controls

@@ -72,7 +72,7 @@ std::vector<MemoryUse> estimate_memory(const Model& model, const BatchOptions& o
     const int width = o.device == "cpu" ? cpu_tile_width(o.precision) : 1;
     const TileLayout<Exact<double>> layout(z);
     const size_t tile = layout.bytes / 8 * real * width;
-    uses.push_back({"scratch of the threads", 0, tile * size_t(o.nthread)});
+    uses.push_back({kThreadScratch, 0, tile * size_t(o.nthread)});
   } else {
     const TileLayout<Exact<double>> layout(z);
     const size_t scale = real;

@@ -12,6 +12,7 @@ namespace batchsim {
 // the engine that options.device names; options are complete
 std::unique_ptr<Engine> make_engine(const Model& model, const BatchOptions& options);
 // bytes by purpose that it will take
+inline constexpr const char* kThreadScratch = "scratch of the threads";
 std::vector<MemoryUse> estimate_memory(const Model& model, const BatchOptions& options);
 
 }  // namespace batchsim

@@ -20,8 +20,9 @@
 // standing: 6.0, in double 6.9, to 6.0), at most 10 on the bodies in models/; a world that is cut short says so.
 //
 // Cost of determinism, 8 float lanes: a lane keeps the order of its rows, which takes up to 24 % more J slots than putting rows where
-// they fit best (muscular, standing 59 for 48, heap 166 for 134; simple 36 for 32, 86 for 77): up to a fifth of the work on J. Its
-// time was not measured apart, nor that of letting each lane, not the tile, choose between update and new factor.
+// they fit best (muscular, standing 59 for 48, heap 166 for 134; simple 36 for 32, 86 for 77; counted once with a layout by best fit
+// that is not kept): up to a fifth of the work on J. Its time was not measured apart, nor that of letting each lane, not the tile, choose
+// between update and new factor.
 //
 // source engine_solver.c mj_solPrimal; MuJoCo's computation chapter, Constraint solver
 #pragma once

@@ -99,14 +99,15 @@ BS_FN void account(Team<B> t, StateView<B> d) {
   }
 }
 
-// one timestep (mj_step)
+// one timestep (mj_step); without `move`, up to where the state would move (mj_forward). One text for both: a GPU's compiler expands all
+// of forward where it is called
 template <class B>
-BS_FN void step(Team<B> t, const ModelView<B>& m, StateView<B> d) {
+BS_FN void step(Team<B> t, const ModelView<B>& m, StateView<B> d, bool move) {
   using Real = typename B::Real;
   const auto bad_state = t.any_lane(0, m.nq, [&](int i) { return is_bad(Real(d.qpos[i])); }) |
                          t.any_lane(0, m.nv, [&](int i) { return is_bad(Real(d.qvel[i])); });
   const typename B::Mask bad = typename B::Mask(bad_state) & !frozen(m, d);
-  if (any(bad)) handle_bad(t, m, d, bad);
+  if (move && any(bad)) handle_bad(t, m, d, bad);
 
   // a world that diverged starts anew and is computed again; the others of its tile get the same bits again. One that diverges from its
   // initial state, too, stays there
@@ -117,6 +118,7 @@ BS_FN void step(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     diverged = typename B::Mask(bad_acc) & !frozen(m, d);
     if (!first) break;
     account(t, d);
+    if (!move) return;
     if (!any(diverged)) break;
     handle_bad(t, m, d, diverged);
   }

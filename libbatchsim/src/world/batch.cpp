@@ -61,23 +61,28 @@ Batch::~Batch() = default;
 Batch::Batch(Batch&&) noexcept = default;
 Batch& Batch::operator=(Batch&&) noexcept = default;
 
-const Model& Batch::model() const { return impl_->model; }
-const BatchOptions& Batch::options() const { return impl_->options; }
-int Batch::nworld() const { return impl_->options.nworld; }
-std::string Batch::device_name() const { return impl_->engine->name(); }
-void Batch::synchronize() const { impl_->engine->synchronize(); }
+Batch::Impl& Batch::impl() const {
+  if (!impl_) throw Error(Error::kInput, "this Batch was moved from; use the one that it was moved to");
+  return *impl_;
+}
+
+const Model& Batch::model() const { return impl().model; }
+const BatchOptions& Batch::options() const { return impl().options; }
+int Batch::nworld() const { return impl().options.nworld; }
+std::string Batch::device_name() const { return impl().engine->name(); }
+void Batch::synchronize() const { impl().engine->synchronize(); }
 
 void Batch::step(int nstep, const Call& call) {
   check_range("nstep", nstep, 0, 1e9);
-  if (nstep) impl_->engine->run({.op = Op::kStep, .mask = call.mask, .stream = call.stream, .nstep = nstep});
+  if (nstep) impl().engine->run({.op = Op::kStep, .mask = call.mask, .stream = call.stream, .nstep = nstep});
 }
 
-void Batch::forward(const Call& call) { impl_->engine->run({.op = Op::kForward, .mask = call.mask, .stream = call.stream}); }
+void Batch::forward(const Call& call) { impl().engine->run({.op = Op::kForward, .mask = call.mask, .stream = call.stream, .nstep = 1}); }
 
 void Batch::reset(int key, const Call& call) {
   if (key < -1 || key >= model().nkey())
     bad_argument("key", key, "the model has " + std::to_string(model().nkey()) + " keyframes, -1 is its initial state");
-  impl_->engine->run({.op = Op::kReset, .mask = call.mask, .stream = call.stream, .key = key});
+  impl().engine->run({.op = Op::kReset, .mask = call.mask, .stream = call.stream, .key = key});
 }
 
 int Batch::state_size(unsigned spec) const {
@@ -88,13 +93,13 @@ int Batch::state_size(unsigned spec) const {
 void Batch::get_state(void* rows, unsigned spec, const Call& call) const {
   state_size(spec);
   check_pointer(rows, "rows", "(nworld, state_size)");
-  impl_->engine->run({.op = Op::kGetState, .mask = call.mask, .stream = call.stream, .spec = spec, .rows = rows});
+  impl().engine->run({.op = Op::kGetState, .mask = call.mask, .stream = call.stream, .spec = spec, .rows = rows});
 }
 
 void Batch::set_state(const void* rows, unsigned spec, const Call& call) {
   state_size(spec);
   check_pointer(rows, "rows", "(nworld, state_size)");
-  impl_->engine->run({.op = Op::kSetState, .mask = call.mask, .stream = call.stream, .spec = spec, .rows = const_cast<void*>(rows)});
+  impl().engine->run({.op = Op::kSetState, .mask = call.mask, .stream = call.stream, .spec = spec, .rows = const_cast<void*>(rows)});
 }
 
 static Task body_task(Op op, int body, int nbody, const void* rows, const double* point, const Call& call) {
@@ -110,20 +115,20 @@ void Batch::push(int body, const void* force, int nstep, const double point[3], 
   check_pointer(force, "force", "(nworld, 3)");
   Task task = body_task(Op::kPush, body, model().nbody(), force, point, call);
   task.nstep = nstep;
-  impl_->engine->run(task);
+  impl().engine->run(task);
 }
 
 void Batch::kick(const void* dqvel, const Call& call) {
   check_pointer(dqvel, "dqvel", "(nworld, nv)");
-  impl_->engine->run({.op = Op::kKick, .mask = call.mask, .stream = call.stream, .rows = const_cast<void*>(dqvel)});
+  impl().engine->run({.op = Op::kKick, .mask = call.mask, .stream = call.stream, .rows = const_cast<void*>(dqvel)});
 }
 
 void Batch::kick(int body, const void* impulse, const double point[3], const Call& call) {
   check_pointer(impulse, "impulse", "(nworld, 3)");
-  impl_->engine->run(body_task(Op::kKickBody, body, model().nbody(), impulse, point, call));
+  impl().engine->run(body_task(Op::kKickBody, body, model().nbody(), impulse, point, call));
 }
 
-void Batch::clear_status(const Call& call) { impl_->engine->run({.op = Op::kClearStatus, .mask = call.mask, .stream = call.stream}); }
+void Batch::clear_status(const Call& call) { impl().engine->run({.op = Op::kClearStatus, .mask = call.mask, .stream = call.stream}); }
 
 namespace {
 
@@ -144,12 +149,12 @@ View<T> Batch::bind(const std::string& field) {
   const char* wanted = std::is_same_v<T, float> ? "float" : std::is_same_v<T, double> ? "double" : "int";
   View<T> v;
   v.nworld = nworld();
-  void* p = impl_->engine->ints(field);
+  void* p = impl().engine->ints(field);
   const char* type = "int";
   v.size = 1;
   v.stride = 1;
   if (!p) {
-    p = impl_->engine->reals(field, &v.size, &v.stride);
+    p = impl().engine->reals(field, &v.size, &v.stride);
     type = options().precision == Precision::f32 ? "float" : "double";
   }
   if (!p) throw Error(Error::kInput, "no field '" + field + "'; there are " + field_names());
@@ -164,7 +169,7 @@ template View<int> Batch::bind(const std::string&);
 
 Report Batch::report() const {
   Report r;
-  const Engine& e = *impl_->engine;
+  const Engine& e = *impl().engine;
   for (int s : e.read_ints("status")) {
     r.worlds_contacts_dropped += (s & kContactsDropped) != 0;
     r.worlds_rows_dropped += (s & kRowsDropped) != 0;
@@ -195,6 +200,14 @@ std::string Report::message() const {
 }
 
 std::vector<MemoryUse> Batch::memory_estimate(const Model& model, const BatchOptions& options) { return estimate_memory(model, fill_in(model, options)); }
-std::vector<MemoryUse> Batch::memory_report() const { return estimate_memory(model(), options()); }
+std::vector<MemoryUse> Batch::memory_report() const {
+  std::vector<MemoryUse> uses = estimate_memory(model(), options());
+  const Engine& e = *impl().engine;
+  const size_t bound = e.bound_bytes();
+  for (MemoryUse& u : uses)
+    if (u.purpose == kThreadScratch) u.bytes = e.scratch_bytes();
+  if (bound) uses.push_back({"bound derived fields", bound / nworld(), bound});
+  return uses;
+}
 
 }  // namespace batchsim

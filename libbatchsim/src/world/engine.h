@@ -45,7 +45,7 @@ struct Task {
   Op op = Op::kStep;
   const uint8_t* mask = nullptr;
   void* stream = nullptr;
-  int nstep = 0;            // step, push
+  int nstep = 0;            // step, push; 1 for forward
   int key = -1;             // reset
   unsigned spec = 0;        // get_state, set_state
   void* rows = nullptr;     // get_state: written; set_state, push, kick: read
@@ -66,7 +66,8 @@ class Engine {
   virtual std::vector<int> read_ints(const std::string& field) const = 0;
   // forward() of one world in poisoned memory of its own, and everything that it computed
   virtual WorldExport export_world(int world) = 0;
-  virtual size_t scratch_bytes_tile() const = 0;
+  virtual size_t scratch_bytes() const = 0;  // of all threads, or of all worlds
+  virtual size_t bound_bytes() const = 0;    // of derived fields that were bound, where they take memory of their own
 };
 
 }  // namespace batchsim

@@ -77,7 +77,15 @@ class CpuEngine : public Engine {
 
   std::string name() const override { return name_; }
   void synchronize() const override {}
-  size_t scratch_bytes_tile() const override { return layout_.bytes; }
+  size_t scratch_bytes() const override { return layout_.bytes * scratch_.size(); }
+  size_t bound_bytes() const override {
+    size_t bytes = 0;
+#define X(name, size, doc) \
+  if (derived_.name) bytes += derived_.name->bytes();
+    BS_DERIVED_FIELDS(X)
+#undef X
+    return bytes;
+  }
 
   void run(const Task& task) override {
     if (task.op == Op::kStep || task.op == Op::kForward || task.op == Op::kKickBody) {
@@ -163,11 +171,8 @@ class CpuEngine : public Engine {
     const Team<B> t;
     switch (task.op) {
       case Op::kStep:
-        for (int s = 0; s < task.nstep; s++) step(t, model_.view(), d);
-        break;
       case Op::kForward:
-        forward(t, model_.view(), d);
-        account(t, d);
+        for (int s = 0; s < task.nstep; s++) step(t, model_.view(), d, task.op == Op::kStep);
         break;
       default:
         for (int l = 0; l < W; l++)

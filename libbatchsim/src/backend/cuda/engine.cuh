@@ -49,11 +49,8 @@ __global__ void __launch_bounds__(64) world_kernel(const __grid_constant__ Devic
   t.sync();
   switch (task.op) {
     case Op::kStep:
-      for (int s = 0; s < task.nstep; s++) step(t, batch.m, d);
-      break;
     case Op::kForward:
-      forward(t, batch.m, d);
-      account(t, d);
+      for (int s = 0; s < task.nstep; s++) step(t, batch.m, d, task.op == Op::kStep);
       break;
     default:
       for (int i : t.range(0, 3)) {
@@ -103,7 +100,8 @@ class CudaEngine : public Engine {
     select_device();
     BS_CUDA(cudaDeviceSynchronize());
   }
-  size_t scratch_bytes_tile() const override { return batch_.layout.bytes; }
+  size_t scratch_bytes() const override { return batch_.layout.bytes * batch_.nworld; }
+  size_t bound_bytes() const override { return 0; }
 
   void run(const Task& task) override {
     select_device();
@@ -166,7 +164,7 @@ class CudaEngine : public Engine {
     BS_STATE_FIELDS(X)
     BS_STATE_INTS(X)
 #undef X
-    world_kernel<B><<<1, B::members>>>(one, Task{.op = Op::kForward});
+    world_kernel<B><<<1, B::members>>>(one, Task{.op = Op::kForward, .nstep = 1});
     BS_CUDA(cudaGetLastError());
     BS_CUDA(cudaDeviceSynchronize());
     return gather_world(one, block);
