@@ -9,8 +9,9 @@ namespace batchsim::tolerances {
 inline constexpr double kSmooth = 1e-10;
 // behind the constraint solver: both sides iterate until steps are below 1e-12 rad, but M + J'DJ has a condition of up to 1e8
 inline constexpr double kIterative = 1e-8;
-// an error is relative to its value, but values below this share of the field's largest one are differences of large ones
-inline constexpr double kRelativeFloor = 1e-4;
+// an error is relative to its value, but values below this share of the field's largest one are differences of large ones, or, in
+// efc_KBIP, the slope of an impedance over 1 mm, which turns a distance's 1e-15 m into 9e-11
+inline constexpr double kRelativeFloor = 1e-3;
 // below these (SI units) a value counts as zero: it is what is left of numbers that cancel. Positions are some m, rounded by 2e-16 each, and
 // a contact's distance is what is left of several (1.8e-15 m off at 1e-5 m: 1e-5 would not do); forces and accelerations at rest are
 // differences of 750 N of weight, or of contact terms of 10 to 1000 m/s^2
