@@ -28,5 +28,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", e.what());
     return kBadInput;
   }
+  // a full disk or a closed pipe: what was to be printed is lost
+  if (std::fflush(stdout) || std::ferror(stdout)) {
+    std::perror("cannot write to stdout");
+    return kBadInput;
+  }
   return exit_code;
 }

@@ -131,7 +131,6 @@ Json show(const OpenLoop& r, const ValidateOptions& o) {
     else
       std::printf("%s: nothing is promised for float in an open loop of this kind\n", r.good ? "good" : "OUT OF TOLERANCE");
   }
-  if (r.bad_here) std::printf("worlds with a bad state here, and none in MuJoCo\n");
   Json samples = Json::array();
   for (const auto& s : r.samples)
     samples.push_back({{"time", s.time},
@@ -153,7 +152,6 @@ Json show(const OpenLoop& r, const ValidateOptions& o) {
           {"twin_left", json_number(r.twin_left)},
           {"fields", fields},
           {"report", to_json(r.report)},
-          {"bad_here", r.bad_here},
           {"promised", r.promised},
           {"promise", r.promise},
           {"reached", json_number(r.reached)},

@@ -18,7 +18,9 @@ namespace {
 Json read_json(const std::string& path) {
   std::ifstream file(path);
   if (!file) bad_case("cannot read '" + path + "'; --case wants DIR/ID, where DIR holds cases.json, models and expected");
-  return Json::parse(file);
+  try {
+    return Json::parse(file);
+  } catch (const Json::exception& e) { bad_case("'" + path + "' is no JSON: " + e.what()); }
 }
 
 struct Rows {

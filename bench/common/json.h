@@ -1,6 +1,7 @@
 // Results as JSON, for programs.
 #pragma once
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -57,14 +58,15 @@ class JsonFile {
   }
   void write(const Json& json) {
     if (!file_) return;
-    if (path_ != "-" && ftruncate(fileno(file_.get()), 0)) fail();
+    struct stat s;
+    if (!fstat(fileno(file_.get()), &s) && S_ISREG(s.st_mode) && ftruncate(fileno(file_.get()), 0)) fail();
     const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
     if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get())) fail();
   }
 
  private:
   [[noreturn]] void fail() const {
-    throw Error(Error::kInput, "cannot write '" + path_ + "' (" + std::strerror(errno) + "); give --json a file in a folder that exists");
+    throw Error(Error::kInput, "cannot write the result to '" + path_ + "' (" + std::strerror(errno) + "); give --json a file in a folder that exists, on a disk with room");
   }
   struct Close {
     void operator()(std::FILE* f) const { std::fclose(f); }

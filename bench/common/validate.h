@@ -74,7 +74,6 @@ struct OpenLoop {
   Report report;
 
   bool touched = false;   // some world had a contact
-  bool bad_here = false;  // a state went bad here and none did in MuJoCo
   bool promised = false;  // there is a promise for this model and situation
   double promise = 0;     // rad
   double reached = 0;     // rad: what is compared with it

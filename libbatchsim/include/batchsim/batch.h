@@ -51,7 +51,7 @@ struct MemoryUse {
   size_t bytes = 0;        ///< in all
 };
 
-/// What the status bits and counters of all worlds say, read once.
+/// What the status bits and counters of all worlds say, read once; of each world since its last reset or clear_status.
 struct Report {
   int worlds_contacts_dropped = 0;  ///< worlds whose contacts did not fit nconmax
   int worlds_rows_dropped = 0;      ///< worlds whose constraint rows did not fit njmax
@@ -81,14 +81,15 @@ class Batch {
   const Model& model() const;
   const BatchOptions& options() const;  ///< as given, defaults filled in
   int nworld() const;
-  std::string device_name() const;  ///< what the worlds run on, for example "cpu, avx2, 8 worlds a tile, 2 threads"
+  std::string device_name() const;  ///< what the worlds run on, for example "cpu, avx2, 8 worlds a tile"
 
   /// nstep timesteps of every world (mj_step), with the controls and applied forces as they are. CUDA: queued, not waited for.
   void step(int nstep = 1, const Call& call = {});
   /// Derived fields and sensors of the present state (mj_forward).
   void forward(const Call& call = {});
 
-  /// Start anew: qpos, qvel, act, ctrl, time of keyframe `key`, or of the model for key -1; warm start, applied forces, status zero.
+  /// Start anew: qpos, qvel, act, ctrl, time of keyframe `key`, or of the model for key -1; warm start, applied forces, status and
+  /// counters zero: read report() before it if you want to know. Sensors and derived fields are those of the new state after forward().
   void reset(int key = -1, const Call& call = {});
   /// Values of a state row, in mjSTATE order (mj_stateSize); spec: mjtState bits, by default mjSTATE_INTEGRATION.
   int state_size(unsigned spec = kStateIntegration) const;

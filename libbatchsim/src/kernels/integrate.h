@@ -179,7 +179,8 @@ BS_FN void integrate(Team<B> t, const ModelView<B>& m, StateView<B> d, typename 
   }
   if (auto lead = t.leader()) {
     // compensated, so that a float clock is right to its last bit after any number of steps
-    const Real was = d.time[0], step = h + Real(d.time_carry[0]), now = was + step;
+    const Real left = d.time_carry[0], carry = select(abs(left) <= h, left, Real(0));  // none after a time that was no number
+    const Real was = d.time[0], step = h + carry, now = was + step;
     d.time_carry[0] = select(live, step - (now - was), Real(d.time_carry[0]));
     d.time[0] = select(live, now, was);
     for (int l : lanes(live))

@@ -318,7 +318,7 @@ BS_FN void solver(Team<B> t, const ModelView<B>& m, StateView<B> d) {
   Real niter = 0;
   for (int it = 0;; it++) {
     update_constraint(t, m, d, z, it == 0, live);
-    if (!any(live) || it == m.iterations) break;
+    if (!any(live) || it >= m.iterations) break;
     if (it == 0)
       first_factor(t, m, d, z);
     else

@@ -73,17 +73,17 @@ BS_FN void reset_lanes(Team<B> t, const ModelView<B>& m, StateView<B> d, typenam
   }
 }
 
+// a count that stays at its largest value
+BS_FN int add_saturated(int a, int b) { return a > 2147483647 - b ? 2147483647 : a + b; }
+
 // what a bad state leads to, as in MuJoCo: flagged and counted; with autoreset the world starts anew, without it freezes
 template <class B>
 BS_FN void handle_bad(Team<B> t, const ModelView<B>& m, StateView<B> d, typename B::Mask bad) {
   raise(t, d, kBadState, bad);
   if (auto lead = t.leader())
-    for (int l : lanes(bad)) d.bad_states(0, l) = d.bad_states(0, l) + 1;
+    for (int l : lanes(bad)) d.bad_states(0, l) = add_saturated(d.bad_states(0, l), 1);
   if (!(m.disableflags & kDisableAutoreset)) reset_lanes(t, m, d, bad);
 }
-
-// a count that stays at its largest value
-BS_FN int add_saturated(int a, int b) { return a > 2147483647 - b ? 2147483647 : a + b; }
 
 // high-water marks and counts of what did not fit
 template <class B>

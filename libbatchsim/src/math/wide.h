@@ -48,7 +48,7 @@ BS_FN Quat<R> narrow(Quat<D> q) { return {narrow<R>(q.w), narrow<R>(q.x), narrow
 template <class R, class D>
 BS_FN Spatial<R> narrow(Spatial<D> v) { return {narrow<R>(v.rot), narrow<R>(v.lin)}; }
 
-// n values at i of the rows hi and lo
+// one number, a vector, a quaternion, a spatial vector from the rows hi and lo; store_wide puts them back
 template <class R, class Row>
 BS_FN wide<R> load_wide(const Row& hi, const Row& lo, int i) {
   if constexpr (is_wide<R>)

@@ -182,12 +182,16 @@ LoadedModel load_copy(const mjModel* m) {
   LoadedModel r;
   r.source = "mjModel";
   Guard guard(r.warnings);
+  // through MuJoCo's own format: its loader looks at every index, which mj_copyModel does not, and callers edit their models
   mjModel* copy = nullptr;
-  const bool good = survives([&] { copy = mj_copyModel(nullptr, m); });
+  std::vector<char> bytes(mj_sizeModel(m));
+  const bool good = survives([&] {
+    mj_saveModel(m, nullptr, bytes.data(), static_cast<int>(bytes.size()));
+    copy = mj_loadModelBuffer(bytes.data(), static_cast<mjtSize>(bytes.size()));
+  });
   r.m.reset(good ? copy : nullptr);
-  if (!r.m)
-    throw Error(Error::kCapacity, "from_mjmodel: mj_copyModel of " + std::to_string(m->nbuffer) + " bytes failed" +
-                                      (good ? "" : std::string(": ") + log_error));
+  if (!r.m) rejected("from_mjmodel: the model is damaged: " + (!good ? log_error : r.warnings.empty() ? "no reason given" : r.warnings.back()), r.source);
+  r.m->signature = m->signature;  // not in the format; mjData of the caller's model is good for this one
   return r;
 }
 

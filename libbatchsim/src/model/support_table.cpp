@@ -74,6 +74,26 @@ const char* name_of(int i, std::initializer_list<const char*> names) {
   return i >= 0 && i < static_cast<int>(names.size()) ? names.begin()[i] : "unknown";
 }
 
+// what no version of MJCF could say, but an edited mjModel or a file can
+void unknown_values(Uses& u) {
+  const mjModel* m = u.m;
+  const auto outside = [](int x, int n) { return x < 0 || x >= n; };
+  if (outside(m->opt.integrator, mjINT_DISCRETE + 1)) u.add("integrator " + std::to_string(m->opt.integrator));
+  if (outside(m->opt.cone, mjCONE_ELLIPTIC + 1)) u.add("cone " + std::to_string(m->opt.cone));
+  if (outside(m->opt.solver, mjSOL_NEWTON + 1)) u.add("solver " + std::to_string(m->opt.solver));
+  if (outside(m->opt.jacobian, mjJAC_AUTO + 1)) u.add("jacobian " + std::to_string(m->opt.jacobian));
+  if (m->opt.iterations < 0) u.add("iterations " + std::to_string(m->opt.iterations));
+  const auto check = [&](int objtype, mjtSize n, const int* values, const char* what, auto known) {
+    for (int i = 0; i < n; i++)
+      if (!known(values[i])) u.add(objtype, i, what + (" " + std::to_string(values[i])));
+  };
+  const auto dim = [](int d) { return d == 1 || d == 3 || d == 4 || d == 6; };
+  check(mjOBJ_JOINT, m->njnt, m->jnt_type, "type", [](int t) { return t >= 0 && t <= mjJNT_HINGE; });
+  check(mjOBJ_GEOM, m->ngeom, m->geom_condim, "condim", dim);
+  check(mjOBJ_PAIR, m->npair, m->pair_dim, "condim", dim);
+  check(mjOBJ_GEOM, m->ngeom, m->geom_type, "type", [](int t) { return t >= 0 && t < mjNGEOMTYPES; });
+}
+
 constexpr Support yes = Support::kYes, refused = Support::kRefused, no_effect = Support::kNoEffect;
 
 constexpr const char* kBodies = "Bodies and joints";
@@ -318,6 +338,7 @@ const Feature kFeatures[] = {
      }},
     {kSensors, "sensor noise", "noise", no_effect, "for the user's information, in MuJoCo too", nullptr},
 
+    {kOptions, "values that MuJoCo does not know", "", refused, "in an mjModel or an MJB: options, joint and geom types, condim", unknown_values},
     {kOptions, "Euler", "option integrator=\"Euler\"", yes, "with implicit joint damping (eulerdamp)", integrator_is<mjINT_EULER>},
     {kOptions, "implicitfast", "option integrator=\"implicitfast\"", yes, "", integrator_is<mjINT_IMPLICITFAST>},
     {kOptions, "integrator RK4", "option integrator=\"RK4\"", refused, "", integrator_is<mjINT_RK4>},

@@ -18,6 +18,7 @@ constexpr int kMaxSlots = 1 << 16;
 
 [[noreturn]] void bad_argument(const std::string& name, double value, const std::string& allowed) {
   std::ostringstream s;
+  s.precision(15);
   s << name << " is " << value << "; " << allowed;
   throw Error(Error::kInput, s.str());
 }
@@ -190,7 +191,7 @@ std::string Report::message() const {
   if (worlds_contacts_dropped)
     s << worlds_contacts_dropped << " worlds dropped contacts (" << contacts_dropped << " in all): increase nconmax to " << ncon_peak << " or more\n";
   if (worlds_rows_dropped)
-    s << worlds_rows_dropped << " worlds dropped constraint rows (" << rows_dropped << " in all): increase njmax to " << nefc_peak << " or more\n";
+    s << worlds_rows_dropped << " worlds dropped constraint rows (" << rows_dropped << " in all): increase njmax to " << nefc_peak << " or more" << (worlds_contacts_dropped ? ", and more when all contacts fit" : "") << "\n";
   if (worlds_bad_state)
     s << worlds_bad_state << " worlds had a number that is not finite or beyond 1e10 in qpos, qvel or qacc: use a smaller timestep or weaker actuators\n";
   if (worlds_iteration_limit) s << worlds_iteration_limit << " worlds stopped the solver at its limit: increase option iterations\n";

@@ -22,7 +22,8 @@ void copy_inertia(const mjModel* m, const FlatModel& f, mjtNum* to, const std::v
 template <class T>
 T* take(mjData* d, size_t n) {
   const size_t start = (d->parena + alignof(T) - 1) / alignof(T) * alignof(T);
-  if (start + n * sizeof(T) > size_t(d->narena)) throw Error(Error::kCapacity, "the arena of mjData is too small for this world; raise size/memory in the model");
+  // the stack of mjData grows from the other end of the arena
+  if (start + n * sizeof(T) > size_t(d->narena - d->pstack)) throw Error(Error::kCapacity, "the arena of mjData is too small for this world; raise size/memory in the model");
   d->parena = start + n * sizeof(T);
   return reinterpret_cast<T*>(static_cast<char*>(d->arena) + start);
 }
@@ -30,7 +31,6 @@ T* take(mjData* d, size_t n) {
 void fill_contacts(const FlatModel& f, mjData* d, const WorldExport& e) {
   d->parena = 0;
   d->contact = take<mjContact>(d, e.ncon);
-  d->ncon = e.ncon;
   for (int c = 0; c < e.ncon; c++) {
     mjContact& con = d->contact[c];
     std::memset(&con, 0, sizeof con);
@@ -54,10 +54,6 @@ void fill_contacts(const FlatModel& f, mjData* d, const WorldExport& e) {
 
 void fill_rows(const mjModel* m, mjData* d, const WorldExport& e) {
   const int n = e.nefc;
-  d->nefc = n;
-  d->ne = 0;
-  d->nf = e.nf;
-  d->nl = e.nl;
   const auto ints = [&](int*& field, const std::vector<int>& from) {
     field = take<int>(d, from.size());
     std::copy(from.begin(), from.end(), field);
@@ -118,7 +114,8 @@ void Batch::export_mjdata(int world, mjData* d) const {
   const mjModel* m = model().mjmodel();
   const FlatModel& f = model().flat();
   check_data(m, d);
-  const WorldExport e = impl_->engine->export_world(world);
+  const WorldExport e = impl().engine->export_world(world);
+  d->ncon = d->nefc = d->ne = d->nf = d->nl = 0;  // until all of it is in place
 
   d->time = e.time[0];
 #define X(name, size, doc) copy(d->name, e.name);
@@ -134,6 +131,7 @@ void Batch::export_mjdata(int world, mjData* d) const {
   d->nisland = 0;
   fill_contacts(f, d, e);
   fill_rows(m, d, e);
+  d->ncon = e.ncon, d->nefc = e.nefc, d->nf = e.nf, d->nl = e.nl;
 }
 
 }  // namespace batchsim

@@ -1,12 +1,26 @@
 #include "backend/cpu/pool.h"
 
+#include <string>
+#include <system_error>
+
+#include "batchsim/error.h"
+
 namespace batchsim {
 
 Pool::Pool(int nthread) {
-  for (int i = 1; i < nthread; i++) threads_.emplace_back([this, i] { work(i); });
+  try {
+    for (int i = 1; i < nthread; i++) threads_.emplace_back([this, i] { work(i); });
+  } catch (const std::system_error& e) {
+    const size_t started = threads_.size() + 1;
+    stop();  // those that run wait for work
+    throw Error(Error::kCapacity, "nthread is " + std::to_string(nthread) + ", but only " + std::to_string(started) +
+                                      " threads could be started (" + e.what() + "); use fewer");
+  }
 }
 
-Pool::~Pool() {
+Pool::~Pool() { stop(); }
+
+void Pool::stop() {
   {
     std::lock_guard lock(mutex_);
     stop_ = true;

@@ -21,6 +21,7 @@ class Pool {
   void run(int n, const std::function<void(int, int)>& fn);
 
  private:
+  void stop();
   void work(int thread);
   void take(int thread);
 
