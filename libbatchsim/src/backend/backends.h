@@ -11,8 +11,9 @@ namespace batchsim {
 
 // the engine that options.device names; options are complete
 std::unique_ptr<Engine> make_engine(const Model& model, const BatchOptions& options);
-// bytes by purpose that it will take
+// the purpose whose bytes a CPU engine knows better than the estimate
 inline constexpr const char* kThreadScratch = "scratch of the threads";
+// bytes by purpose that it will take
 std::vector<MemoryUse> estimate_memory(const Model& model, const BatchOptions& options);
 
 }  // namespace batchsim

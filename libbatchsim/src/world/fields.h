@@ -86,7 +86,7 @@
   X(kick_force, 3, "impulse of a kick, N s")                                \
   X(kick_point, 3, "its point, from the body's com in the body's frame, m") \
   X(xpos_lo, 3 * z.nbody, "what rounding left out of xpos")                 \
-  X(xquat_lo, 4 * z.nbody, "of xquat")                                     \
+  X(xquat_lo, 4 * z.nbody, "of xquat")                                      \
   X(xanchor_lo, 3 * z.njnt, "of xanchor")                                   \
   X(geom_xpos_lo, 3 * z.ngeom, "of geom_xpos")                              \
   X(cacc, 6 * z.nbody, "rne, residual: com-based acceleration")             \
@@ -107,5 +107,5 @@
 #define BS_STAGE_FIELDS(X)                                                  \
   X(stage_dist, 2 * z.chunk, "m")                                           \
   X(stage_pos, 6 * z.chunk, "m")                                            \
-  X(stage_pos_lo, 6 * z.chunk, "")                                            \
+  X(stage_pos_lo, 6 * z.chunk, "what rounding left out of stage_pos")       \
   X(stage_frame, 12 * z.chunk, "normal and first tangent as the collision function left them")
