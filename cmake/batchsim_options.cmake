@@ -49,16 +49,13 @@ target_compile_features(batchsim_options INTERFACE cxx_std_20)
 # -Wno-psabi: packs wider than a register never leave the file of their instruction set
 set(warnings -Wall -Wextra -Wno-psabi)
 target_compile_options(batchsim_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:${warnings};-ffp-contract=off>
-  # development builds keep their assertions; line tables are enough to debug them and half as long to build
-  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O3;-UNDEBUG;-g1>)
+  $<$<COMPILE_LANGUAGE:CXX>:${warnings};-ffp-contract=off>)
 target_compile_definitions(batchsim_options INTERFACE $<$<BOOL:${BATCHSIM_X86}>:BATCHSIM_X86=1>)
 
 if(BATCHSIM_HAVE_CUDA)
   target_compile_options(batchsim_options INTERFACE
     # -std by hand: older CMakes do not know what newer CUDAs can do
-    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-fmad=false;--expt-relaxed-constexpr;-lineinfo;-Xcompiler=-Wall,-Wextra,-Wno-psabi,-ffp-contract=off>
-    $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<CONFIG:RelWithDebInfo>>:-UNDEBUG>)
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-fmad=false;--expt-relaxed-constexpr;-lineinfo;-Xcompiler=-Wall,-Wextra,-Wno-psabi,-ffp-contract=off>)
   target_compile_definitions(batchsim_options INTERFACE BATCHSIM_CUDA=1)
 endif()
 

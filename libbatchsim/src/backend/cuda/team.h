@@ -34,7 +34,7 @@ struct Team<Cuda<T>> {
     struct Iterator {
       int i;
       __device__ int operator*() const { return i; }
-      __device__ void operator++() { i += B::members; }
+      __device__ void operator++() { i += static_cast<int>(blockDim.x); }
       __device__ bool operator!=(Iterator e) const { return i < e.i; }
     };
     __device__ Iterator begin() const { return {i}; }
