@@ -48,6 +48,10 @@ target_compile_features(batchsim_options INTERFACE cxx_std_20)
 # -ffp-contract=off: a compiler that fuses where it likes would give each backend bits of its own
 # -Wno-psabi: packs wider than a register never leave the file of their instruction set
 set(warnings -Wall -Wextra -Wno-psabi)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # false alarms about std::string (GCC bug 105651)
+  list(APPEND warnings -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
+endif()
 target_compile_options(batchsim_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:${warnings};-ffp-contract=off>)
 target_compile_definitions(batchsim_options INTERFACE $<$<BOOL:${BATCHSIM_X86}>:BATCHSIM_X86=1>)

@@ -1,6 +1,6 @@
 // mj_collision: contacts of the candidate pairs (Collision detection in MuJoCo's computation chapter).
 //
-// in   geom_xpos, what rounding left out of it, geom_xmat
+// in   geom_xpos, what rounding left out of it, geom_xmat; xpos, xquat and theirs
 // out  con_dist, con_pos, con_frame, con_pair; ncon, ncon_need, status |= kContactsDropped
 //
 // Broad phase: the pairs whose bounding spheres meet in some world, in MuJoCo's contact order. Narrow phase, a chunk of pairs at a
@@ -14,6 +14,7 @@
 #include "batchsim/status.h"
 #include "kernels/collision/pair_func.h"
 #include "kernels/collision/plane.h"
+#include "kernels/collision/refine.h"
 #include "kernels/collision/sphere.h"
 #include "math/wide.h"
 #include "model/enums.h"
@@ -75,7 +76,7 @@ BS_FN int collide(const ModelView<B>& m, const StateView<B>& d, int p, ContactPo
     }
     case kSphereSphere: return sphere_sphere<Mask>(margin, a, b, out[0]);
     case kSphereCapsule: return sphere_capsule<Mask>(margin, a, b, out[0]);
-    default: return capsule_capsule<Mask>(margin, a, b, out);
+    default: return refine_capsules(m, d, g1, g2, margin, capsule_capsule<Mask>(margin, a, b, out), out);
   }
 }
 
