@@ -2,8 +2,8 @@
 //
 // In float an end of a limb is right to 2e-8 m. That is little where limbs just touch, but limbs that are held in each other push with
 // thousands of newtons on that depth; where their axes nearly meet, 1 mm apart, it turns the normal by 2e-5 rad, and where they are
-// nearly parallel it moves the contact along them by itself over the sine. Each has moved a joint by 1e-6 rad in a step. Costs 4 to 8 %
-// of a step in a heap of bodies, nothing where only feet touch the floor.
+// nearly parallel it moves the contact along them by itself over the sine. Each has moved a joint by 1e-6 rad in a step. A heap
+// of bodies steps 4 to 8 % slower than with axes that nearly meet alone; where only feet touch the floor it costs nothing.
 #pragma once
 
 #include "kernels/collision/sphere.h"
