@@ -12,6 +12,7 @@
 
 #include "common/json.h"
 #include "common/models.h"
+#include "common/mujoco_log.h"
 #include "common/peers.h"
 #include "common/progress.h"
 #include "common/reference.h"
@@ -160,7 +161,8 @@ bool bench_case(const std::string& path, const std::string& situation_name, cons
     ratio_wall.push_back(rate[0].wall[r] / (roomy ? rate[3].wall[r] : std::max(rate[1].wall[r], rate[2].wall[r])));
     ratio_cpu.push_back(rate[0].cpu[r] / (roomy ? rate[3].cpu[r] : std::max(rate[1].cpu[r], rate[2].cpu[r])));
   }
-  row(roomy ? format("time with %d times the slots, over without", o.times_slots) : "batchsim over the better mjBatch", ratio_wall, ratio_cpu);
+  row(roomy ? format("time with %d times the slots, over without", o.times_slots) : "batchsim over the better mjBatch", ratio_wall,
+      ratio_cpu);
   table.print();
   all.push_back({{"model", loaded.source()},
                  {"situation", situation_name},
@@ -177,6 +179,7 @@ bool bench_case(const std::string& path, const std::string& situation_name, cons
 }  // namespace
 
 int main(int argc, char** argv) {
+  batchsim::tools::tell_mujoco_warnings_once();
   Options o;
   CLI::App app("World-steps/s of batchsim beside mjBatch.", "bench_step");
   app.add_option("--model", o.models, "MJCF file, again for more; default: stick, simple and muscular of models/");
@@ -195,7 +198,8 @@ int main(int argc, char** argv) {
   app.add_option("--device", o.device, "batchsim's")->capture_default_str();
   app.add_option("--nconmax", o.nconmax, "Contact slots a world")->check(CLI::PositiveNumber);
   app.add_option("--njmax", o.njmax, "Constraint row slots a world")->check(CLI::PositiveNumber);
-  app.add_option("--times-slots", o.times_slots, "Time batchsim against itself with so many times the slots, not against mjBatch")->check(CLI::PositiveNumber);
+  app.add_option("--times-slots", o.times_slots, "Time batchsim against itself with so many times the slots, not against mjBatch")
+      ->check(CLI::PositiveNumber);
   app.add_option("--json", o.json, "Write the result there; - is stdout");
   app.add_flag("--progress", o.progress, "Show progress where stderr is not a terminal, too");
   CLI11_PARSE(app, argc, argv);

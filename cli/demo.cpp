@@ -192,7 +192,7 @@ void add_demo(CLI::App& app, int& exit_code) {
       app.add_subcommand("demo", "Thousands of bodies stand, are shoved, fall and start anew; a table of speed and fidelity");
   sub->add_option("--models", o->models, "Folder of simple.xml; default: beside the program, or the source tree")->type_name("DIR");
   sub->add_option("--worlds", o->nworld, "")->capture_default_str();
-  sub->add_option("--threads", o->nthread, "Of batchsim and mjBatch; default: one a logical processor")->check(CLI::PositiveNumber);
+  sub->add_option("--threads", o->nthread, "Of batchsim and mjBatch; default: one a logical processor")->check(check_count);
   sub->add_option("--seconds", o->seconds, "Wall time of the show; the closing comparison takes some seconds more")
       ->check(check_seconds)
       ->capture_default_str();

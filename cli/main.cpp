@@ -4,8 +4,10 @@
 
 #include "batchsim/error.h"
 #include "commands.h"
+#include "common/mujoco_log.h"
 
 int main(int argc, char** argv) {
+  batchsim::tools::tell_mujoco_warnings_once();
   CLI::App app("Steps thousands of worlds of a MuJoCo model at once.", "batchsim");
   app.require_subcommand(1);
   app.footer(
@@ -18,6 +20,12 @@ int main(int argc, char** argv) {
   add_validate(app, exit_code);
   add_demo(app, exit_code);
 
+  // CLI11 would only say that a subcommand is required
+  const auto named = [&](CLI::App* sub) { return argc > 1 && sub->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
+    std::fprintf(stderr, "there is no command '%s'; allowed are info, run, validate and demo\n", argv[1]);
+    return kBadInput;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) { return app.exit(e) == 0 ? kGood : kBadInput; } catch (const batchsim::Error& e) {

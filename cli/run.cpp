@@ -10,6 +10,7 @@
 #include "common/peers.h"
 #include "common/progress.h"
 #include "common/table.h"
+#include "world/counted.h"
 
 using namespace batchsim;
 using namespace batchsim::tools;
@@ -70,8 +71,8 @@ int cmd_run(Options& o) {
     scene = repeated(make_scene(m.get(), situation, so), batch.nworld());
     rows.start(scene);
   }
-  std::printf("\n%d worlds, %d steps of %g s, situation %s, on %s\n", batch.nworld(), o.nstep, model.timestep(),
-              o.situation.c_str(), batch.device_name().c_str());
+  std::printf("\n%s, %s of %g s, situation %s, on %s\n", counted(batch.nworld(), "world").c_str(), counted(o.nstep, "step").c_str(),
+              model.timestep(), o.situation.c_str(), batch.device_name().c_str());
 
   Progress progress("stepping", o.nstep, o.progress);
   Timing spent;
@@ -140,7 +141,7 @@ void add_run(CLI::App& app, int& exit_code) {
   sub->add_option("--nconmax", o->batch.nconmax, "Contact slots a world; default: the model's");
   sub->add_option("--njmax", o->batch.njmax, "Constraint row slots a world; default: the model's");
   sub->add_option("--threads", o->batch.nthread, "Threads on the CPU; default: one a logical processor");
-  sub->add_option("--seed", o->seed, "Of the situation's random numbers");
+  sub->add_option("--seed", o->seed, "Of the situation's random numbers")->check(check_seed);
   sub->add_option("--json", o->json, "Write the result there; - is stdout")->type_name("FILE");
   sub->add_flag("--progress", o->progress, "Show progress where stderr is not a terminal, too");
   sub->footer(

@@ -75,7 +75,7 @@ int cmd_validate(Options& o) {
 void add_validate(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("validate", "Steps a model beside CPU MuJoCo, and says how far apart they are");
-  sub->add_option("MODEL", o->model, "MJCF, URDF or .mjb file");
+  CLI::Option* model = sub->add_option("MODEL", o->model, "MJCF, URDF or .mjb file");
   sub->add_option("--seconds", o->seconds, "Simulated time; default: the situation's window (10, stand 1.6, none 2)")
       ->check(check_seconds);
   sub->add_option("--precision", o->precision_name, "f32 (default) or f64")->check(CLI::IsMember({"f32", "f64"}));
@@ -87,12 +87,13 @@ void add_validate(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"free", "stand", "push", "heap", "none"}));
   sub->add_option("--worlds", o->nworld, "Worlds; default: as many as the promise needs")->check(CLI::Range(1, 100000));
   sub->add_option("--device", o->device, "cpu, cuda, cuda:N or check (finds races between a team's threads; f64)");
-  sub->add_option("--nconmax", o->nconmax, "Contact slots a world")->check(CLI::PositiveNumber);
-  sub->add_option("--njmax", o->njmax, "Constraint row slots a world")->check(CLI::PositiveNumber);
-  sub->add_option("--threads", o->nthread, "Threads on the CPU; default: one a logical processor")->check(CLI::PositiveNumber);
-  sub->add_option("--seed", o->seed, "Of the situation's random numbers");
+  sub->add_option("--nconmax", o->nconmax, "Contact slots a world")->check(check_count);
+  sub->add_option("--njmax", o->njmax, "Constraint row slots a world")->check(check_count);
+  sub->add_option("--threads", o->nthread, "Threads on the CPU; default: one a logical processor")->check(check_count);
+  sub->add_option("--seed", o->seed, "Of the situation's random numbers")->check(check_seed);
   sub->add_option("--case", o->case_path, "Replay case ID of the folder DIR (cases.json, models, expected) instead of a MODEL")
-      ->type_name("DIR/ID");
+      ->type_name("DIR/ID")
+      ->excludes(model);
   sub->add_option("--json", o->json, "Write the result there; - is stdout")->type_name("FILE");
   sub->add_flag("--progress", o->progress, "Show progress where stderr is not a terminal, too");
   sub->footer(

@@ -6,6 +6,7 @@
 #include "common/stats.h"
 #include "common/table.h"
 #include "validate.h"
+#include "world/counted.h"
 
 using namespace batchsim;
 using namespace batchsim::tools;
@@ -82,7 +83,8 @@ void show_left(const OpenLoop& r) {
 Json show(const OpenLoop& r, const ValidateOptions& o) {
   const bool f64 = o.precision == Precision::f64;
   const char* joint = r.hinges ? "joint angle" : "root pose";
-  std::printf("\nOpen loop: %d worlds, %d steps, %.3g s\n", r.nworld, r.nstep, r.nstep * r.timestep);
+  std::printf("\nOpen loop: %s, %s, %.3g s\n", counted(r.nworld, "world").c_str(), counted(r.nstep, "step").c_str(),
+              r.nstep * r.timestep);
   Table over_time({"time", std::string(joint) + ", median", "worst", "root m", "root rad", "qvel"});
   for (const auto& s : r.samples)
     over_time.add({format("%.3f s", s.time), error_number(s.joint_median), error_number(s.joint), error_number(s.pos),
@@ -160,7 +162,8 @@ Json show(const OpenLoop& r, const ValidateOptions& o) {
 
 Json show(const Resync& r, const ValidateOptions& o) {
   const bool f32 = o.precision == Precision::f32;
-  std::printf("\nEach step from MuJoCo's exact state, warm start and controls: %d worlds, %d steps each\n", r.nworld, r.nstep);
+  std::printf("\nEach step from MuJoCo's exact state, warm start and controls: %s, %s each\n", counted(r.nworld, "world").c_str(),
+              counted(r.nstep, "step").c_str());
   const std::string bound = "under " + error_number(r.bound);
   Table table({r.hinges ? "joint angles of the step, rad" : "root pose of the step", bound, "p50", "p99", "max"});
   const auto row = [&](const char* name, const std::vector<double>& e, double share) {

@@ -35,7 +35,8 @@ TEST_CASE("a world has the same bits in any company") {
   CHECK(same_bits(alone, outcome<float>(m, {.nworld = 300, .nthread = 2}, nstep, 294, [](int w) { return 299 - w; })));
   CHECK(same_bits(alone, outcome<float>(m, {.nworld = 9, .nthread = 2}, nstep, 3, [](int) { return 5; })));
   // more slots are not other bits
-  CHECK(same_bits(alone, outcome<float>(m, {.nworld = 17, .nconmax = 4 * m.default_nconmax(), .njmax = 4 * m.default_njmax()}, nstep, 5, self)));
+  CHECK(same_bits(alone, outcome<float>(m, {.nworld = 17, .nconmax = 4 * m.default_nconmax(), .njmax = 4 * m.default_njmax()},
+                                        nstep, 5, self)));
   CHECK_FALSE(same_bits(alone, outcome<float>(m, {.nworld = 17}, nstep, 6, self)));
 }
 
@@ -60,7 +61,8 @@ TEST_CASE("every one of 4096 worlds has the same bits, whatever their order, the
   for (int w = 0; w < n; w++) other += std::memcmp(row(a, w), row(b, n - 1 - w), bytes) != 0;
   for (int w = 0; w < 17; w++) other += std::memcmp(row(a, 100 * w), row(c, w), bytes) != 0;
   CHECK(other == 0);
-  for (int w : {0, 1, 2222, n - 1}) CHECK(same_bits(outcome<float>(m, {.nworld = 1}, nstep, 0, [&](int) { return w; }), state_of<float>(forth, w)));
+  for (int w : {0, 1, 2222, n - 1})
+    CHECK(same_bits(outcome<float>(m, {.nworld = 1}, nstep, 0, [&](int) { return w; }), state_of<float>(forth, w)));
 }
 
 TEST_CASE("a batch that was moved from says so; a model stays what it is") {
@@ -165,8 +167,9 @@ TEST_CASE("a bad number resets its world alone, is counted and flagged") {
 }
 
 TEST_CASE("a push acts for its steps and the last one wins") {
-  const Model m = Model::from_xml("<mujoco><option gravity='0 0 0' integrator='implicitfast'/><worldbody><body name='b'><freejoint/>"
-                                  "<geom type='sphere' size='.1' mass='2' contype='0' conaffinity='0'/></body></worldbody></mujoco>");
+  const Model m = Model::from_xml(
+      "<mujoco><option gravity='0 0 0' integrator='implicitfast'/><worldbody><body name='b'><freejoint/>"
+      "<geom type='sphere' size='.1' mass='2' contype='0' conaffinity='0'/></body></worldbody></mujoco>");
   Batch batch(m, {.nworld = 2, .precision = Precision::f64});
   const auto qvel = batch.bind<double>("qvel");
   const std::vector<double> east{8, 0, 0, 8, 0, 0}, up{0, 0, 4, 0, 0, 4};
@@ -213,6 +216,10 @@ TEST_CASE("bad arguments are named, with what is allowed") {
   CHECK(fails({.nconmax = -1}).has("nconmax is -1"));
   CHECK(fails({.njmax = 1'000'000}).has("njmax"));
   CHECK(fails({.nthread = -1}).has("nthread"));
+  const Model large =
+      Model::from_xml("<mujoco><worldbody><body><joint stiffness='1e40'/><geom size='1'/></body></worldbody></mujoco>");
+  CHECK(error_of([&] { Batch(large, {}); }).has("jnt_stiffness[0] is 1e+40"));
+  CHECK_NOTHROW(Batch(large, {.precision = Precision::f64}));
   const BatchOptions huge{.nworld = 1 << 24, .precision = Precision::f64};
   size_t bytes = 0;
   for (const MemoryUse& use : Batch::memory_estimate(model_of("muscular"), huge)) bytes += use.bytes;

@@ -154,7 +154,8 @@ TEST_CASE("a bad number resets its world on the device") {
 
 TEST_CASE("a user's graph captures steps") {
   const Model m = model_of("stick");
-  Batch graphed(m, {.nworld = 2, .device = "cuda", .precision = Precision::f64}), plain(m, {.nworld = 2, .device = "cuda", .precision = Precision::f64});
+  Batch graphed(m, {.nworld = 2, .device = "cuda", .precision = Precision::f64}),
+      plain(m, {.nworld = 2, .device = "cuda", .precision = Precision::f64});
   cudaStream_t stream;
   check_cuda(cudaStreamCreate(&stream));
   check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));

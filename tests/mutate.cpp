@@ -20,7 +20,8 @@ namespace {
 const std::map<std::string, std::string> kReasons = {};
 
 // what the bodies do not have: standalone free bodies that spin, springs, all sensors, two trees that touch, euler
-const char* const kMixed = R"(<mujoco><option timestep="0.005" integrator="%s"/><worldbody><geom name="floor" type="plane" size="5 5 .1" contype="3"/>
+const char* const kMixed =
+    R"(<mujoco><option timestep="0.005" integrator="%s"/><worldbody><geom name="floor" type="plane" size="5 5 .1" contype="3"/>
   <body name="arm" pos="0 .2 .3"><joint name="s" axis="0 1 0" stiffness="3" damping=".2" range="-10 10"/><joint axis="1 0 0" damping=".2"/><joint axis="0 0 1" damping=".2"/>
     <geom type="capsule" size=".04" fromto="0 0 0 .2 0 0"/>
     <body name="hand" pos=".2 0 0"><joint name="e" axis="0 0 1" frictionloss=".1" damping=".1"/><joint axis="0 1 0" damping=".1"/>
@@ -42,7 +43,8 @@ std::string mixed(const char* integrator) {
 std::string pile_of(int n) {
   std::string s = "<mujoco><option integrator='implicitfast'/><worldbody><geom type='plane' size='5 5 .1'/>";
   for (int i = 0; i < n; i++)
-    s += "<body pos='" + std::to_string(0.01 * i) + " " + std::to_string(0.013 * (i % 3)) + " 0.09'><freejoint/><geom size='.1'/></body>";
+    s += "<body pos='" + std::to_string(0.01 * i) + " " + std::to_string(0.013 * (i % 3)) +
+         " 0.09'><freejoint/><geom size='.1'/></body>";
   return s + "</worldbody></mujoco>";
 }
 
@@ -78,7 +80,8 @@ void exercise(const Model& m, int fall, int nstep, double tangle = 0) {
 void exercise_all() {
   static const Model stick = model_of("stick"), simple = model_of("simple"), muscular = model_of("muscular");
   static const Model undamped = Model::from_xml(
-      "<mujoco><option integrator='Euler'><flag contact='disable' actuation='disable'/></option><worldbody><body><joint name='j' axis='0 1 0'/>"
+      "<mujoco><option integrator='Euler'><flag contact='disable' actuation='disable'/></option><worldbody><body><joint name='j' "
+      "axis='0 1 0'/>"
       "<geom size='.1' pos='1 0 0'/><body pos='1 0 0'><joint axis='0 1 0'/><geom size='.1' pos='1 0 0'/></body></body></worldbody>"
       "<actuator><motor joint='j'/></actuator></mujoco>");
   static const Model pile = Model::from_xml(pile_of(14));  // more candidate pairs than one chunk
@@ -130,7 +133,10 @@ int main() {
       races = take_races().count;
     }
     const auto reason = kReasons.find(name);
-    const char* verdict = races ? "found" : reason != kReasons.end() ? reason->second.c_str() : runs.count(site) ? "SURVIVED" : "NEVER RUN";
+    const char* verdict = races                      ? "found"
+                          : reason != kReasons.end() ? reason->second.c_str()
+                          : runs.count(site)         ? "SURVIVED"
+                                                     : "NEVER RUN";
     std::printf("%-28s %8ld races  %s\n", name.c_str(), races, verdict);
     std::fflush(stdout);
     if (races)

@@ -41,7 +41,8 @@ int p99(const View<int>& v) {
 }
 
 void check_overflow(const Model& model, int nworld, int nstep, int nconmax, int njmax) {
-  Batch ample(model, {.nworld = nworld, .nconmax = 128, .njmax = 1024}), tight(model, {.nworld = nworld, .nconmax = nconmax, .njmax = njmax});
+  Batch ample(model, {.nworld = nworld, .nconmax = 128, .njmax = 1024}),
+      tight(model, {.nworld = nworld, .nconmax = nconmax, .njmax = njmax});
   drop(ample);
   drop(tight);
   ample.step(nstep);
@@ -64,8 +65,10 @@ void check_overflow(const Model& model, int nworld, int nstep, int nconmax, int 
     if (!expected) wrong_bits += std::memcmp(&a[w * size], &b[w * size], size * sizeof(float)) != 0;
     for (size_t i = 0; i < size; i++) not_finite += !std::isfinite(b[w * size + i]);
   }
-  std::printf("  %s: p99 of the peaks %d contacts, %d rows; %d of %d worlds overflow %d/%d slots, flags wrong %d, other worlds' bits wrong %d\n",
-              model.source().c_str(), p99(con), p99(row), over, nworld, nconmax, njmax, wrong_flag, wrong_bits);
+  std::printf(
+      "  %s: p99 of the peaks %d contacts, %d rows; %d of %d worlds overflow %d/%d slots, flags wrong %d, other worlds' bits wrong "
+      "%d\n",
+      model.source().c_str(), p99(con), p99(row), over, nworld, nconmax, njmax, wrong_flag, wrong_bits);
   CHECK(over > 0);
   CHECK(over < nworld);
   CHECK(wrong_flag == 0);

@@ -75,6 +75,8 @@ Case load_case(const std::string& path) {
                     id = path.substr(slash == std::string::npos ? 0 : slash + 1);
   Case c;
   const Json cases = read_json(dir + "/cases.json");
+  if (!cases.is_object() || !cases.contains("runs"))
+    bad_case("'" + dir + "/cases.json' is not a table of cases: it has no \"runs\"");
   for (const Json& run : cases.at("runs"))
     if (run.at("id") == id) c.run = run;
   if (c.run.is_null()) bad_case("there is no case '" + id + "' in '" + dir + "/cases.json'");

@@ -66,7 +66,8 @@ class JsonFile {
 
  private:
   [[noreturn]] void fail() const {
-    throw Error(Error::kInput, "cannot write the result to '" + path_ + "' (" + std::strerror(errno) + "); give --json a file in a folder that exists, on a disk with room");
+    throw Error(Error::kInput, "cannot write the result to '" + path_ + "' (" + std::strerror(errno) +
+                                   "); give --json a file in a folder that exists, on a disk with room");
   }
   struct Close {
     void operator()(std::FILE* f) const { std::fclose(f); }

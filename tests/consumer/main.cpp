@@ -12,6 +12,4 @@ int main(int argc, char** argv) try {
   const auto qpos = batch.bind<float>("qpos");
   std::printf("root height of world 3 after 10 steps: %.4f m\n", qpos(3, 2));
   return qpos(3, 2) > 0.9f && qpos(3, 2) < 0.95f ? 0 : 1;
-} catch (const batchsim::Error& error) {
-  return std::fprintf(stderr, "%s\n", error.what()), 3;
-}
+} catch (const batchsim::Error& error) { return std::fprintf(stderr, "%s\n", error.what()), 3; }

@@ -33,7 +33,8 @@ std::unique_ptr<Engine> make_engine(const Model& model, const BatchOptions& o) {
 #ifdef BATCHSIM_CUDA
     return make_cuda(model.flat(), e, o.precision, cuda_ordinal(o.device));
 #else
-    throw Error(Error::kDevice, "device is '" + o.device + "', but this build of batchsim has no CUDA backend; build it with nvcc, or use device cpu");
+    throw Error(Error::kDevice, "device is '" + o.device +
+                                    "', but this build of batchsim has no CUDA backend; build it with nvcc, or use device cpu");
 #endif
   }
   if (o.device != "cpu" && o.device != "check")
@@ -76,7 +77,8 @@ std::vector<MemoryUse> estimate_memory(const Model& model, const BatchOptions& o
   } else {
     const TileLayout<Exact<double>> layout(z);
     const size_t scale = real;
-    uses.push_back({"derived fields", (layout.bytes - layout.contacts - layout.rows) / 8 * scale, (layout.bytes - layout.contacts - layout.rows) / 8 * scale * n});
+    uses.push_back({"derived fields", (layout.bytes - layout.contacts - layout.rows) / 8 * scale,
+                    (layout.bytes - layout.contacts - layout.rows) / 8 * scale * n});
     uses.push_back({"contact slots", layout.contacts / 8 * scale, layout.contacts / 8 * scale * n});
     uses.push_back({"constraint row slots", layout.rows / 8 * scale, layout.rows / 8 * scale * n});
   }

@@ -25,7 +25,8 @@ template <class B>
 BS_FN typename B::Real clamped_ctrl(const ModelView<B>& m, const StateView<B>& d, int i) {
   using Real = typename B::Real;
   Real u = d.ctrl[i];
-  if (!(m.disableflags & kDisableClampctrl) && m.actuator_ctrllimited[i]) u = clip(u, Real(m.actuator_ctrlrange[2 * i]), Real(m.actuator_ctrlrange[2 * i + 1]));
+  if (!(m.disableflags & kDisableClampctrl) && m.actuator_ctrllimited[i])
+    u = clip(u, Real(m.actuator_ctrlrange[2 * i]), Real(m.actuator_ctrlrange[2 * i + 1]));
   return u;
 }
 
@@ -51,7 +52,8 @@ BS_FN void actuation(Team<B> t, const ModelView<B>& m, StateView<B> d) {
         gain = gain + Real(m.actuator_gainprm[3 * i + 1]) * length + Real(m.actuator_gainprm[3 * i + 2]) * velocity;
       f = gain * u;
       if (m.actuator_biastype[i] == kBiasAffine)
-        f = f + (Real(m.actuator_biasprm[3 * i]) + Real(m.actuator_biasprm[3 * i + 1]) * length + Real(m.actuator_biasprm[3 * i + 2]) * velocity);
+        f = f + (Real(m.actuator_biasprm[3 * i]) + Real(m.actuator_biasprm[3 * i + 1]) * length +
+                 Real(m.actuator_biasprm[3 * i + 2]) * velocity);
     }
     if (m.actuator_forcelimited[i]) f = clip(f, Real(m.actuator_forcerange[2 * i]), Real(m.actuator_forcerange[2 * i + 1]));
     d.actuator_force[i] = f;

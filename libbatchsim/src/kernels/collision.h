@@ -71,8 +71,7 @@ BS_FN int collide(const ModelView<B>& m, const StateView<B>& d, int p, ContactPo
     case kPlaneCapsule: return plane_capsule<Mask>(margin, Plane<Real>{a.pos, a.axis}, b, out);
     case kPlaneEllipsoid: {
       const Vec3<Real> size{Real(m.geom_size[3 * g2]), Real(m.geom_size[3 * g2 + 1]), Real(m.geom_size[3 * g2 + 2])};
-      return plane_ellipsoid<Mask>(margin, Plane<Real>{a.pos, a.axis}, pos,
-                                   load9<Real>(d.geom_xmat, 9 * g2), size, out[0]);
+      return plane_ellipsoid<Mask>(margin, Plane<Real>{a.pos, a.axis}, pos, load9<Real>(d.geom_xmat, 9 * g2), size, out[0]);
     }
     case kSphereSphere: return sphere_sphere<Mask>(margin, a, b, out[0]);
     case kSphereCapsule: return sphere_capsule<Mask>(margin, a, b, out[0]);
@@ -100,9 +99,7 @@ BS_FN void collision(Team<B> t, const ModelView<B>& m, StateView<B> d) {
       d.ncon_need(0, l) = 0;
     }
   }
-  if (m.disableflags & (kDisableConstraint | kDisableContact)) {
-    return;
-  }
+  if (m.disableflags & (kDisableConstraint | kDisableContact)) { return; }
 
   const int ncand = t.filter(d.cand, 0, m.npair, [&](int p) { return pair_near(m, d, p); });
 

@@ -52,7 +52,8 @@ BS_FN void com_pos(Team<B> t, const ModelView<B>& m, StateView<B> d) {
   }
   for (int i : t.range(0, m.nbody)) {
     const bool massless = m.body_subtreemass[i] < 1e-15;
-    const Vec3<Real> com = massless ? load3<Real>(d.xipos, 3 * i) : load3<Real>(d.subtree_com, 3 * i) * (Real(1) / Real(m.body_subtreemass[i]));
+    const Vec3<Real> com =
+        massless ? load3<Real>(d.xipos, 3 * i) : load3<Real>(d.subtree_com, 3 * i) * (Real(1) / Real(m.body_subtreemass[i]));
     store(d.subtree_com, 3 * i, com);
   }
   t.sync();

@@ -33,7 +33,8 @@ BS_FN typename B::Real least_pivot(typename B::Real diagonal) {
 
 // columns j0 ... j0 + N - 1 of row i, gathered from the rows of its descendants
 template <int N, class B>
-BS_FN void gather_columns(const ModelView<B>& m, typename B::RealRow M, typename B::RealRow U, typename B::RealRow Dinv, int i, int j0) {
+BS_FN void gather_columns(const ModelView<B>& m, typename B::RealRow M, typename B::RealRow U, typename B::RealRow Dinv, int i,
+                          int j0) {
   using Real = typename B::Real;
   const int row = m.M_rowadr[i], n = m.dof_depth[i];
   Real acc[N];
@@ -60,7 +61,8 @@ BS_FN void with_constant(int n, F fn) {
 }
 
 template <class B>
-BS_FN typename B::Mask factor_tree(Team<B> t, const ModelView<B>& m, typename B::RealRow M, typename B::RealRow L, typename B::RealRow Dinv) {
+BS_FN typename B::Mask factor_tree(Team<B> t, const ModelView<B>& m, typename B::RealRow M, typename B::RealRow L,
+                                   typename B::RealRow Dinv) {
   using Real = typename B::Real;
 
   for (int level = 0; level < m.nlevel; level++) {
@@ -69,9 +71,8 @@ BS_FN typename B::Mask factor_tree(Team<B> t, const ModelView<B>& m, typename B:
     const int nblock = (length + B::block - 1) / B::block;
     for (int e : t.range(0, count * nblock)) {
       const int i = m.dof_order[start + e / nblock], j0 = e % nblock * B::block;
-      with_constant<B::block>(min_int(B::block, length - j0), [&](auto N) {
-        gather_columns<decltype(N)::value, B>(m, M, L, Dinv, i, j0);
-      });
+      with_constant<B::block>(min_int(B::block, length - j0),
+                              [&](auto N) { gather_columns<decltype(N)::value, B>(m, M, L, Dinv, i, j0); });
     }
     t.sync();
     for (int q : t.range(start, start + count)) {

@@ -19,7 +19,9 @@ namespace batchsim {
 inline namespace BS_ISA {
 
 template <class R>
-BS_FN Mat3<R> skew(Vec3<R> v) { return {{R(0), -v.z, v.y, v.z, R(0), -v.x, -v.y, v.x, R(0)}}; }
+BS_FN Mat3<R> skew(Vec3<R> v) {
+  return {{R(0), -v.z, v.y, v.z, R(0), -v.x, -v.y, v.x, R(0)}};
+}
 template <class R>
 BS_FN Mat3<R> operator+(const Mat3<R>& A, const Mat3<R>& C) {
   Mat3<R> r;
@@ -33,12 +35,15 @@ BS_FN Mat3<R> operator*(const Mat3<R>& A, R s) {
   return r;
 }
 template <class R>
-BS_FN Mat3<R> transpose(const Mat3<R>& A) { return {{A.m[0], A.m[3], A.m[6], A.m[1], A.m[4], A.m[7], A.m[2], A.m[5], A.m[8]}}; }
+BS_FN Mat3<R> transpose(const Mat3<R>& A) {
+  return {{A.m[0], A.m[3], A.m[6], A.m[1], A.m[4], A.m[7], A.m[2], A.m[5], A.m[8]}};
+}
 
 // (M + h dF_bias/dv) x = f for one free body, in place in x. With s the com from the joint, w the world's angular velocity, I the
 // inertia about the com:  d bias / d w = (m K R; R' C R),  K = s w' - (w.s) 1 + [w x s],  C = -m [s] K + [w] I - [I w]
 template <class B>
-BS_FN void solve_free_body(const ModelView<B>& m, const StateView<B>& d, int jnt, Vec3<typename B::Real> lin_diag, Vec3<typename B::Real> rot_diag, typename B::RealRow x) {
+BS_FN void solve_free_body(const ModelView<B>& m, const StateView<B>& d, int jnt, Vec3<typename B::Real> lin_diag,
+                           Vec3<typename B::Real> rot_diag, typename B::RealRow x) {
   using Real = typename B::Real;
   const int body = m.jnt_bodyid[jnt], adr = m.jnt_dofadr[jnt];
   const Real h = m.timestep[0], mass = m.body_mass[body];
@@ -128,8 +133,9 @@ BS_FN void implicit_acceleration(Team<B> t, const ModelView<B>& m, StateView<B> 
   const auto refine = violent(t, m, d.qtmp);
   if (any(refine)) {
     const auto r = d.qtmp + 2 * m.nv;
-    residual(t, m, d, d.qtmp, r, [&](int k) { return widen(Real(d.qfrc_smooth[k])) + widen(Real(d.qfrc_constraint[k])); },
-             [&](int k) { return implicit_diagonal(m, d, k); });
+    residual(
+        t, m, d, d.qtmp, r, [&](int k) { return widen(Real(d.qfrc_smooth[k])) + widen(Real(d.qfrc_constraint[k])); },
+        [&](int k) { return implicit_diagonal(m, d, k); });
     solve_tree(t, m, d.qH, d.qHDiagInv, r);
     for (int k : t.range(0, m.nv)) d.qtmp[k] = select(refine, Real(d.qtmp[k]) - Real(r[k]), Real(d.qtmp[k]));
     t.sync();
@@ -172,7 +178,9 @@ BS_FN void integrate(Team<B> t, const ModelView<B>& m, StateView<B> d, typename 
       const Vec3<Real> p = load3<Real>(d.qpos, q);
       store(d.qpos, q, select3(live, p + load3<Real>(d.qvel, v) * h, p));
       const Quat<Real> was = load4<Real>(d.qpos, q + 3), now = integrate_quat(was, load3<Real>(d.qvel, v + 3), h);
-      store(d.qpos, q + 3, Quat<Real>{select(live, now.w, was.w), select(live, now.x, was.x), select(live, now.y, was.y), select(live, now.z, was.z)});
+      store(d.qpos, q + 3,
+            Quat<Real>{select(live, now.w, was.w), select(live, now.x, was.x), select(live, now.y, was.y),
+                       select(live, now.z, was.z)});
     } else {
       d.qpos[q] = select(live, fma(h, Real(d.qvel[v]), Real(d.qpos[q])), Real(d.qpos[q]));
     }

@@ -26,7 +26,9 @@ BS_FN Quat<R> axis_angle(const T* axis, R angle) {
 
 // whether a constant rotation turns anything
 template <class T>
-BS_FN bool turns(const T* quat) { return quat[0] != 1 || quat[1] != 0 || quat[2] != 0 || quat[3] != 0; }
+BS_FN bool turns(const T* quat) {
+  return quat[0] != 1 || quat[1] != 0 || quat[2] != 0 || quat[3] != 0;
+}
 
 template <class B>
 BS_FN void body_pose(const ModelView<B>& m, StateView<B>& d, int i) {
@@ -66,7 +68,8 @@ BS_FN void body_pose(const ModelView<B>& m, StateView<B>& d, int i) {
 
 // a frame fixed to a body
 template <class B, class T>
-BS_FN void attached_frame(const StateView<B>& d, int body, const T* pos, const T* quat, typename B::RealRow xpos, typename B::RealRow xmat) {
+BS_FN void attached_frame(const StateView<B>& d, int body, const T* pos, const T* quat, typename B::RealRow xpos,
+                          typename B::RealRow xmat) {
   using Real = typename B::Real;
   store(xpos, 0, load3<Real>(d.xpos, 3 * body) + load9<Real>(d.xmat, 9 * body) * load3<Real>(pos, 0));
   store(xmat, 0, to_mat(load4<Real>(d.xquat, 4 * body) * load4<Real>(quat, 0)));
@@ -90,7 +93,8 @@ BS_FN void kinematics(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     t.sync();
   }
 
-  for (int i : t.range(0, m.nbody)) attached_frame(d, i, m.body_ipos + 3 * i, m.body_iquat + 4 * i, d.xipos + 3 * i, d.ximat + 9 * i);
+  for (int i : t.range(0, m.nbody))
+    attached_frame(d, i, m.body_ipos + 3 * i, m.body_iquat + 4 * i, d.xipos + 3 * i, d.ximat + 9 * i);
   for (int i : t.range(0, m.ngeom)) {
     const int body = m.geom_bodyid[i];
     const Vec3<Real> offset = load9<Real>(d.xmat, 9 * body) * load3<Real>(m.geom_pos, 3 * i);

@@ -31,7 +31,8 @@ BS_FN typename B::Mask violent(Team<B> t, const ModelView<B>& m, typename B::Rea
 }
 
 template <class B, class Force, class Diagonal>
-BS_FN void residual(Team<B> t, const ModelView<B>& m, const StateView<B>& d, typename B::RealRow x, typename B::RealRow r, Force f, Diagonal diag) {
+BS_FN void residual(Team<B> t, const ModelView<B>& m, const StateView<B>& d, typename B::RealRow x, typename B::RealRow r, Force f,
+                    Diagonal diag) {
   using Real = typename B::Real;
   using Wide = wide<Real>;
   if (auto lead = t.leader()) store_wide<Real>(d.cacc, d.cacc_lo, 0, Spatial<Wide>{{0, 0, 0}, {0, 0, 0}});
@@ -50,7 +51,8 @@ BS_FN void residual(Team<B> t, const ModelView<B>& m, const StateView<B>& d, typ
     for (int q : t.range(m.body_leveladr[level], m.body_leveladr[level + 1])) {
       const int i = m.body_order[q];
       Spatial<Wide> sum = load6_wide<Real>(d.cfrc, d.cfrc_lo, 6 * i);
-      for (int c = m.body_childadr[i]; c < m.body_childadr[i + 1]; c++) sum = sum + load6_wide<Real>(d.cfrc, d.cfrc_lo, 6 * m.body_child[c]);
+      for (int c = m.body_childadr[i]; c < m.body_childadr[i + 1]; c++)
+        sum = sum + load6_wide<Real>(d.cfrc, d.cfrc_lo, 6 * m.body_child[c]);
       store_wide<Real>(d.cfrc, d.cfrc_lo, 6 * i, sum);
     }
     t.sync();

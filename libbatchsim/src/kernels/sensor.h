@@ -54,8 +54,7 @@ BS_FN MaskOf<R> ray_meets(int type, const R* size, Vec3<R> p, Vec3<R> v) {
   const R x[3] = {p.x, p.y, p.z}, u[3] = {v.x, v.y, v.z};
   Slab<R> part{R(0), R(1e10)};
   switch (type) {
-    case kGeomSphere:
-      return ray_meets_ball(x, u, size[0] * size[0], 3);
+    case kGeomSphere: return ray_meets_ball(x, u, size[0] * size[0], 3);
     case kGeomEllipsoid: {
       const R xs[3] = {x[0] / size[0], x[1] / size[1], x[2] / size[2]}, us[3] = {u[0] / size[0], u[1] / size[1], u[2] / size[2]};
       return ray_meets_ball(xs, us, R(1), 3);
@@ -118,7 +117,8 @@ BS_FN typename B::Real touch(const ModelView<B>& m, const StateView<B>& d, int s
     if (!any(pressed)) continue;
     const Vec3<Real> normal = load3<Real>(d.con_frame, 9 * c);
     const Vec3<Real> ray = select3(B::from_bits(second), -normal, normal);
-    const auto hit = ray_meets(m.site_type[site], size, mul_transposed(mat, load3<Real>(d.con_pos, 3 * c) - pos), mul_transposed(mat, ray));
+    const auto hit =
+        ray_meets(m.site_type[site], size, mul_transposed(mat, load3<Real>(d.con_pos, 3 * c) - pos), mul_transposed(mat, ray));
     sum = sum + select(pressed & hit, force, Real(0));
   }
   return sum;
@@ -134,10 +134,8 @@ template <class B>
 BS_FN Frame<B> object_frame(const ModelView<B>& m, const StateView<B>& d, int type, int id) {
   using Real = typename B::Real;
   switch (type) {
-    case kObjXBody:
-      return {load3<Real>(d.xpos, 3 * id), load4<Real>(d.xquat, 4 * id)};
-    case kObjBody:
-      return {load3<Real>(d.xipos, 3 * id), load4<Real>(d.xquat, 4 * id) * load4<Real>(m.body_iquat, 4 * id)};
+    case kObjXBody: return {load3<Real>(d.xpos, 3 * id), load4<Real>(d.xquat, 4 * id)};
+    case kObjBody: return {load3<Real>(d.xipos, 3 * id), load4<Real>(d.xquat, 4 * id) * load4<Real>(m.body_iquat, 4 * id)};
     case kObjGeom:
       return {load3<Real>(d.geom_xpos, 3 * id), load4<Real>(d.xquat, 4 * m.geom_bodyid[id]) * load4<Real>(m.geom_quat, 4 * id)};
     default:  // site
@@ -159,29 +157,17 @@ BS_FN void sensor(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     Real v[4] = {0, 0, 0, 0};
     const auto set3 = [&](Vec3<Real> a) { v[0] = a.x, v[1] = a.y, v[2] = a.z; };
     switch (m.sensor_type[i]) {
-      case kSensorTouch:
-        v[0] = touch(m, d, id, ncon);
-        break;
-      case kSensorGyro:
-        set3(mul_transposed(load9<Real>(d.site_xmat, 9 * id), load3<Real>(d.cvel, 6 * m.site_bodyid[id])));
-        break;
-      case kSensorJointpos:
-        v[0] = d.qpos[m.jnt_qposadr[id]];
-        break;
-      case kSensorJointvel:
-        v[0] = d.qvel[m.jnt_dofadr[id]];
-        break;
-      case kSensorFramepos:
-        set3(object_frame(m, d, m.sensor_objtype[i], id).pos);
-        break;
+      case kSensorTouch: v[0] = touch(m, d, id, ncon); break;
+      case kSensorGyro: set3(mul_transposed(load9<Real>(d.site_xmat, 9 * id), load3<Real>(d.cvel, 6 * m.site_bodyid[id]))); break;
+      case kSensorJointpos: v[0] = d.qpos[m.jnt_qposadr[id]]; break;
+      case kSensorJointvel: v[0] = d.qvel[m.jnt_dofadr[id]]; break;
+      case kSensorFramepos: set3(object_frame(m, d, m.sensor_objtype[i], id).pos); break;
       case kSensorFramequat: {
         const Quat<Real> q = object_frame(m, d, m.sensor_objtype[i], id).quat;
         v[0] = q.w, v[1] = q.x, v[2] = q.y, v[3] = q.z;
         break;
       }
-      case kSensorSubtreecom:
-        set3(load3<Real>(d.subtree_com, 3 * id));
-        break;
+      case kSensorSubtreecom: set3(load3<Real>(d.subtree_com, 3 * id)); break;
       default:  // clock
         v[0] = d.time[0];
     }

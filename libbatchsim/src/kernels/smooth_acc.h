@@ -55,9 +55,11 @@ BS_FN void smooth_acc(Team<B> t, const ModelView<B>& m, StateView<B> d) {
 
   const auto refine = violent(t, m, d.qacc_smooth);
   if (!any(refine)) return;
-  residual(t, m, d, d.qacc_smooth, d.qtmp, [&](int k) { return widen(Real(d.qfrc_smooth[k])); }, [](int) { return 0; });
+  residual(
+      t, m, d, d.qacc_smooth, d.qtmp, [&](int k) { return widen(Real(d.qfrc_smooth[k])); }, [](int) { return 0; });
   solve_tree(t, m, d.qLD, d.qLDiagInv, d.qtmp);
-  for (int k : t.range(0, m.nv)) d.qacc_smooth[k] = select(refine, Real(d.qacc_smooth[k]) - Real(d.qtmp[k]), Real(d.qacc_smooth[k]));
+  for (int k : t.range(0, m.nv))
+    d.qacc_smooth[k] = select(refine, Real(d.qacc_smooth[k]) - Real(d.qtmp[k]), Real(d.qacc_smooth[k]));
 }
 
 }  // namespace BS_ISA

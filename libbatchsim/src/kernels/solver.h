@@ -280,11 +280,14 @@ BS_FN typename B::Real line_search(Team<B> t, const ModelView<B>& m, const State
 
 // one Newton step more, from the wide gradient, where accelerations are violent
 template <class B>
-BS_FN void refine_solution(Team<B> t, const ModelView<B>& m, const StateView<B>& d, const RowCounts& z, typename B::Mask constrained) {
+BS_FN void refine_solution(Team<B> t, const ModelView<B>& m, const StateView<B>& d, const RowCounts& z,
+                           typename B::Mask constrained) {
   using Real = typename B::Real;
   const typename B::Mask refine = constrained & violent(t, m, d.qacc);
   if (!any(refine)) return;
-  residual(t, m, d, d.qacc, d.grad, [&](int k) { return widen(Real(d.qfrc_smooth[k])) + widen(Real(d.qfrc_constraint[k])); }, [](int) { return 0; });
+  residual(
+      t, m, d, d.qacc, d.grad, [&](int k) { return widen(Real(d.qfrc_smooth[k])) + widen(Real(d.qfrc_constraint[k])); },
+      [](int) { return 0; });
   newton_direction(t, d, z, refine);
   mul_J(t, m, d, z, d.search, d.row_v);
   for (int i : t.range(0, m.nv)) d.qacc[i] = select(refine, Real(d.qacc[i]) + Real(d.search[i]), Real(d.qacc[i]));

@@ -4,6 +4,9 @@
 // does not compile: use select, any or lanes. The same verbs exist for plain scalars (math/real.h), so that a kernel is one text.
 #pragma once
 
+// short functions on one line under their template
+// clang-format off
+
 #include <cstdint>
 
 #include "math/isa.h"

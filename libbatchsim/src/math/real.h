@@ -1,6 +1,9 @@
 // The verbs of math/pack.h for a plain scalar: one world, one lane.
 #pragma once
 
+// short functions on one line under their template
+// clang-format off
+
 #include <cmath>
 
 #include "math/isa.h"

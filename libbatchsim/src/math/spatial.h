@@ -4,6 +4,9 @@
 // xx yy zz xy xz yz, mass times offset, mass. Sources are named where a formula is not the textbook's.
 #pragma once
 
+// short functions on one line under their template
+// clang-format off
+
 #include "math/real.h"
 #ifndef __CUDACC__
 #include "math/pack.h"

@@ -3,6 +3,9 @@
 // In memory a wide number is two rows of Real, the value and what rounding left out of it; double backends leave the second alone.
 #pragma once
 
+// short functions on one line under their template
+// clang-format off
+
 #include "math/spatial.h"
 
 namespace batchsim {

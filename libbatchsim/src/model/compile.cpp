@@ -12,19 +12,25 @@ namespace batchsim {
 namespace {
 
 // model/enums.h is MuJoCo's numbers without MuJoCo's header
-static_assert(kJointFree == int(mjJNT_FREE) && kJointBall == int(mjJNT_BALL) && kJointSlide == int(mjJNT_SLIDE) && kJointHinge == int(mjJNT_HINGE));
+static_assert(kJointFree == int(mjJNT_FREE) && kJointBall == int(mjJNT_BALL) && kJointSlide == int(mjJNT_SLIDE) &&
+              kJointHinge == int(mjJNT_HINGE));
 static_assert(kGeomPlane == int(mjGEOM_PLANE) && kGeomSphere == int(mjGEOM_SPHERE) && kGeomCapsule == int(mjGEOM_CAPSULE) &&
               kGeomEllipsoid == int(mjGEOM_ELLIPSOID) && kGeomCylinder == int(mjGEOM_CYLINDER) && kGeomBox == int(mjGEOM_BOX));
-static_assert(kObjBody == int(mjOBJ_BODY) && kObjXBody == int(mjOBJ_XBODY) && kObjGeom == int(mjOBJ_GEOM) && kObjSite == int(mjOBJ_SITE));
+static_assert(kObjBody == int(mjOBJ_BODY) && kObjXBody == int(mjOBJ_XBODY) && kObjGeom == int(mjOBJ_GEOM) &&
+              kObjSite == int(mjOBJ_SITE));
 static_assert(kEuler == int(mjINT_EULER) && kImplicitfast == int(mjINT_IMPLICITFAST));
-static_assert(kGainFixed == int(mjGAIN_FIXED) && kGainAffine == int(mjGAIN_AFFINE) && kBiasNone == int(mjBIAS_NONE) && kBiasAffine == int(mjBIAS_AFFINE));
+static_assert(kGainFixed == int(mjGAIN_FIXED) && kGainAffine == int(mjGAIN_AFFINE) && kBiasNone == int(mjBIAS_NONE) &&
+              kBiasAffine == int(mjBIAS_AFFINE));
 static_assert(kSensorTouch == int(mjSENS_TOUCH) && kSensorGyro == int(mjSENS_GYRO) && kSensorJointpos == int(mjSENS_JOINTPOS) &&
-              kSensorJointvel == int(mjSENS_JOINTVEL) && kSensorFramepos == int(mjSENS_FRAMEPOS) && kSensorFramequat == int(mjSENS_FRAMEQUAT) &&
-              kSensorSubtreecom == int(mjSENS_SUBTREECOM) && kSensorClock == int(mjSENS_CLOCK));
-static_assert(kDisableConstraint == int(mjDSBL_CONSTRAINT) && kDisableFrictionloss == int(mjDSBL_FRICTIONLOSS) && kDisableLimit == int(mjDSBL_LIMIT) &&
-              kDisableContact == int(mjDSBL_CONTACT) && kDisableSpring == int(mjDSBL_SPRING) && kDisableDamper == int(mjDSBL_DAMPER) &&
-              kDisableGravity == int(mjDSBL_GRAVITY) && kDisableClampctrl == int(mjDSBL_CLAMPCTRL) && kDisableWarmstart == int(mjDSBL_WARMSTART) &&
-              kDisableActuation == int(mjDSBL_ACTUATION) && kDisableRefsafe == int(mjDSBL_REFSAFE) && kDisableSensor == int(mjDSBL_SENSOR) &&
+              kSensorJointvel == int(mjSENS_JOINTVEL) && kSensorFramepos == int(mjSENS_FRAMEPOS) &&
+              kSensorFramequat == int(mjSENS_FRAMEQUAT) && kSensorSubtreecom == int(mjSENS_SUBTREECOM) &&
+              kSensorClock == int(mjSENS_CLOCK));
+static_assert(kDisableConstraint == int(mjDSBL_CONSTRAINT) && kDisableFrictionloss == int(mjDSBL_FRICTIONLOSS) &&
+              kDisableLimit == int(mjDSBL_LIMIT) && kDisableContact == int(mjDSBL_CONTACT) &&
+              kDisableSpring == int(mjDSBL_SPRING) && kDisableDamper == int(mjDSBL_DAMPER) &&
+              kDisableGravity == int(mjDSBL_GRAVITY) && kDisableClampctrl == int(mjDSBL_CLAMPCTRL) &&
+              kDisableWarmstart == int(mjDSBL_WARMSTART) && kDisableActuation == int(mjDSBL_ACTUATION) &&
+              kDisableRefsafe == int(mjDSBL_REFSAFE) && kDisableSensor == int(mjDSBL_SENSOR) &&
               kDisableEulerdamp == int(mjDSBL_EULERDAMP) && kDisableAutoreset == int(mjDSBL_AUTORESET));
 
 void copy_sizes(const mjModel* m, FlatModel& f) {
@@ -136,7 +142,8 @@ void copy_arrays(const mjModel* m, FlatModel& f) {
 
 // a kernel must never read past an array that somebody forgot to fill
 void check_filled(const FlatModel& f) {
-  const int one = 1, nbody1 = f.nbody + 1, nv1 = f.nv + 1, nlevel1 = f.nlevel + 1, nbodylevel1 = f.nbodylevel + 1, nchild = f.nbody - 1;
+  const int one = 1, nbody1 = f.nbody + 1, nv1 = f.nv + 1, nlevel1 = f.nlevel + 1, nbodylevel1 = f.nbodylevel + 1,
+            nchild = f.nbody - 1;
   const int nbody = f.nbody, njnt = f.njnt, ngeom = f.ngeom, nsite = f.nsite, nu = f.nu, nq = f.nq, nv = f.nv, nkey = f.nkey;
   const int nM = f.nM, npair = f.npair, nfric = f.nfric, nlimit = f.nlimit, nfreebody = f.nfreebody, nsensor = f.nsensor;
 #define X(name, rows, cols, doc) \

@@ -4,7 +4,16 @@
 namespace batchsim {
 
 enum Joint { kJointFree = 0, kJointBall = 1, kJointSlide = 2, kJointHinge = 3 };
-enum Geom { kGeomPlane = 0, kGeomHfield = 1, kGeomSphere = 2, kGeomCapsule = 3, kGeomEllipsoid = 4, kGeomCylinder = 5, kGeomBox = 6, kGeomMesh = 7 };
+enum Geom {
+  kGeomPlane = 0,
+  kGeomHfield = 1,
+  kGeomSphere = 2,
+  kGeomCapsule = 3,
+  kGeomEllipsoid = 4,
+  kGeomCylinder = 5,
+  kGeomBox = 6,
+  kGeomMesh = 7
+};
 enum Object { kObjBody = 1, kObjXBody = 2, kObjGeom = 5, kObjSite = 6 };
 enum Integrator { kEuler = 0, kImplicitfast = 3 };
 enum Gain { kGainFixed = 0, kGainAffine = 1 };

@@ -3,6 +3,9 @@
 // Names without remark are mjModel's, meaning included; `ours` marks derived ones. Reals are compiled to the batch's precision.
 #pragma once
 
+// tables: a field a line
+// clang-format off
+
 // X(name, doc): sizes and options, the same for all worlds
 #define BS_MODEL_SIZES(X)                                                        \
   X(nq, "generalised coordinates")                                               \

@@ -12,8 +12,8 @@ struct FlatModel {
 #define X(name, doc) int name = 0;
   BS_MODEL_SIZES(X)
 #undef X
-  int nbodylevel = 0;  ///< levels of the body tree
-  int nfreebody = 0;   ///< standalone free bodies
+  int nbodylevel = 0;                                    ///< levels of the body tree
+  int nfreebody = 0;                                     ///< standalone free bodies
 #define X(name, rows, cols, doc) std::vector<int> name;  // (rows, cols)
   BS_MODEL_INTS(X)
 #undef X

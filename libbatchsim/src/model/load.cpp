@@ -190,7 +190,11 @@ LoadedModel load_copy(const mjModel* m) {
     copy = mj_loadModelBuffer(bytes.data(), static_cast<mjtSize>(bytes.size()));
   });
   r.m.reset(good ? copy : nullptr);
-  if (!r.m) rejected("from_mjmodel: the model is damaged: " + (!good ? log_error : r.warnings.empty() ? "no reason given" : r.warnings.back()), r.source);
+  if (!r.m)
+    rejected("from_mjmodel: the model is damaged: " + (!good                ? log_error
+                                                       : r.warnings.empty() ? "no reason given"
+                                                                            : r.warnings.back()),
+             r.source);
   r.m->signature = m->signature;  // not in the format; mjData of the caller's model is good for this one
   return r;
 }

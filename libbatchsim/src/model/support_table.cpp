@@ -338,7 +338,8 @@ const Feature kFeatures[] = {
      }},
     {kSensors, "sensor noise", "noise", no_effect, "for the user's information, in MuJoCo too", nullptr},
 
-    {kOptions, "values that MuJoCo does not know", "", refused, "in an mjModel or an MJB: options, joint and geom types, condim", unknown_values},
+    {kOptions, "values that MuJoCo does not know", "", refused, "in an mjModel or an MJB: options, joint and geom types, condim",
+     unknown_values},
     {kOptions, "Euler", "option integrator=\"Euler\"", yes, "with implicit joint damping (eulerdamp)", integrator_is<mjINT_EULER>},
     {kOptions, "implicitfast", "option integrator=\"implicitfast\"", yes, "", integrator_is<mjINT_IMPLICITFAST>},
     {kOptions, "integrator RK4", "option integrator=\"RK4\"", refused, "", integrator_is<mjINT_RK4>},

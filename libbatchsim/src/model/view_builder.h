@@ -32,14 +32,14 @@ class HostModel {
 #undef X
     ints_.reserve(nint);
     reals_.reserve(nreal);
-#define X(name, rows, cols, doc)                       \
-  v_.name = ints_.data() + ints_.size();               \
+#define X(name, rows, cols, doc)                           \
+  v_.name = ints_.data() + ints_.size();                   \
   ints_.insert(ints_.end(), f.name.begin(), f.name.end()); \
   ints_.push_back(0);
     BS_MODEL_INTS(X)
 #undef X
-#define X(name, rows, cols, doc)                               \
-  v_.name = reals_.data() + reals_.size();                     \
+#define X(name, rows, cols, doc)                                    \
+  v_.name = reals_.data() + reals_.size();                          \
   for (double x : f.name) reals_.push_back(static_cast<Scalar>(x)); \
   reals_.push_back(0);
     BS_MODEL_REALS(X)

@@ -1,11 +1,14 @@
 #include "batchsim/batch.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <sstream>
 #include <thread>
 
 #include "backend/backends.h"
 #include "model/flat.h"
+#include "world/counted.h"
 #include "world/engine.h"
 #include "world/impl.h"
 #include "world/row_ops.h"
@@ -43,9 +46,23 @@ BatchOptions fill_in(const Model& model, BatchOptions o) {
   return o;
 }
 
+// a finite number that float turns into infinity would come out as NaN somewhere in a step
+void check_float_range(const FlatModel& f) {
+  const auto check = [](const char* name, const std::vector<double>& values) {
+    for (size_t i = 0; i < values.size(); i++)
+      if (std::isfinite(values[i]) && std::abs(values[i]) > std::numeric_limits<float>::max())
+        bad_argument(std::string("the model's ") + name + "[" + std::to_string(i) + "]", values[i],
+                     "Precision::f32 ends at 3.4e38; use a smaller value or Precision::f64");
+  };
+#define X(name, rows, cols, doc) check(#name, f.name);
+  BS_MODEL_REALS(X)
+#undef X
+}
+
 void check_point(const double* point) {
   for (int i = 0; point && i < 3; i++)
-    if (!(std::abs(point[i]) <= 1e10)) bad_argument("point[" + std::to_string(i) + "]", point[i], "it must be finite and at most 1e10 m");
+    if (!(std::abs(point[i]) <= 1e10))
+      bad_argument("point[" + std::to_string(i) + "]", point[i], "it must be finite and at most 1e10 m");
 }
 
 void check_pointer(const void* p, const char* name, const char* shape) {
@@ -56,6 +73,7 @@ void check_pointer(const void* p, const char* name, const char* shape) {
 
 Batch::Batch(Model model, const BatchOptions& options) : impl_(std::make_unique<Impl>(Impl{std::move(model), {}, nullptr})) {
   impl_->options = fill_in(impl_->model, options);
+  if (impl_->options.precision == Precision::f32) check_float_range(impl_->model.flat());
   impl_->engine = make_engine(impl_->model, impl_->options);
 }
 Batch::~Batch() = default;
@@ -78,7 +96,9 @@ void Batch::step(int nstep, const Call& call) {
   if (nstep) impl().engine->run({.op = Op::kStep, .mask = call.mask, .stream = call.stream, .nstep = nstep});
 }
 
-void Batch::forward(const Call& call) { impl().engine->run({.op = Op::kForward, .mask = call.mask, .stream = call.stream, .nstep = 1}); }
+void Batch::forward(const Call& call) {
+  impl().engine->run({.op = Op::kForward, .mask = call.mask, .stream = call.stream, .nstep = 1});
+}
 
 void Batch::reset(int key, const Call& call) {
   if (key < -1 || key >= model().nkey())
@@ -100,7 +120,8 @@ void Batch::get_state(void* rows, unsigned spec, const Call& call) const {
 void Batch::set_state(const void* rows, unsigned spec, const Call& call) {
   state_size(spec);
   check_pointer(rows, "rows", "(nworld, state_size)");
-  impl().engine->run({.op = Op::kSetState, .mask = call.mask, .stream = call.stream, .spec = spec, .rows = const_cast<void*>(rows)});
+  impl().engine->run(
+      {.op = Op::kSetState, .mask = call.mask, .stream = call.stream, .spec = spec, .rows = const_cast<void*>(rows)});
 }
 
 static Task body_task(Op op, int body, int nbody, const void* rows, const double* point, const Call& call) {
@@ -129,7 +150,9 @@ void Batch::kick(int body, const void* impulse, const double point[3], const Cal
   impl().engine->run(body_task(Op::kKickBody, body, model().nbody(), impulse, point, call));
 }
 
-void Batch::clear_status(const Call& call) { impl().engine->run({.op = Op::kClearStatus, .mask = call.mask, .stream = call.stream}); }
+void Batch::clear_status(const Call& call) {
+  impl().engine->run({.op = Op::kClearStatus, .mask = call.mask, .stream = call.stream});
+}
 
 namespace {
 
@@ -189,18 +212,28 @@ Report Batch::report() const {
 std::string Report::message() const {
   std::ostringstream s;
   if (worlds_contacts_dropped)
-    s << worlds_contacts_dropped << " worlds dropped contacts (" << contacts_dropped << " in all): increase nconmax to " << ncon_peak << " or more\n";
+    s << counted(worlds_contacts_dropped, "world") << " dropped contacts (" << contacts_dropped << " in all): increase nconmax to "
+      << ncon_peak << " or more\n";
   if (worlds_rows_dropped)
-    s << worlds_rows_dropped << " worlds dropped constraint rows (" << rows_dropped << " in all): increase njmax to " << nefc_peak << " or more" << (worlds_contacts_dropped ? ", and more when all contacts fit" : "") << "\n";
+    s << counted(worlds_rows_dropped, "world") << " dropped constraint rows (" << rows_dropped << " in all): increase njmax to "
+      << nefc_peak << " or more" << (worlds_contacts_dropped ? ", and more when all contacts fit" : "") << "\n";
   if (worlds_bad_state)
-    s << worlds_bad_state << " worlds had a number that is not finite or beyond 1e10 in qpos, qvel or qacc: use a smaller timestep or weaker actuators\n";
-  if (worlds_iteration_limit) s << worlds_iteration_limit << " worlds stopped the solver at its limit: increase option iterations\n";
-  if (worlds_bad_inertia) s << worlds_bad_inertia << " worlds had a singular inertia matrix: give the light bodies mass or their joints armature\n";
-  if (worlds_bad_control) s << worlds_bad_control << " worlds had a control that is not finite or beyond 1e10: it counted as zero\n";
+    s << counted(worlds_bad_state, "world")
+      << " had a number that is not finite or beyond 1e10 in qpos, qvel or qacc: use a smaller timestep or weaker "
+         "actuators\n";
+  if (worlds_iteration_limit)
+    s << counted(worlds_iteration_limit, "world") << " stopped the solver at its limit: increase option iterations\n";
+  if (worlds_bad_inertia)
+    s << counted(worlds_bad_inertia, "world")
+      << " had a singular inertia matrix: give the light bodies mass or their joints armature\n";
+  if (worlds_bad_control)
+    s << counted(worlds_bad_control, "world") << " had a control that is not finite or beyond 1e10: it counted as zero\n";
   return s.str();
 }
 
-std::vector<MemoryUse> Batch::memory_estimate(const Model& model, const BatchOptions& options) { return estimate_memory(model, fill_in(model, options)); }
+std::vector<MemoryUse> Batch::memory_estimate(const Model& model, const BatchOptions& options) {
+  return estimate_memory(model, fill_in(model, options));
+}
 std::vector<MemoryUse> Batch::memory_report() const {
   std::vector<MemoryUse> uses = estimate_memory(model(), options());
   const Engine& e = *impl().engine;

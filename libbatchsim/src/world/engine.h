@@ -45,11 +45,11 @@ struct Task {
   Op op = Op::kStep;
   const uint8_t* mask = nullptr;
   void* stream = nullptr;
-  int nstep = 0;            // step, push; 1 for forward
-  int key = -1;             // reset
-  unsigned spec = 0;        // get_state, set_state
-  void* rows = nullptr;     // get_state: written; set_state, push, kick: read
-  int body = 0;             // push, kick
+  int nstep = 0;         // step, push; 1 for forward
+  int key = -1;          // reset
+  unsigned spec = 0;     // get_state, set_state
+  void* rows = nullptr;  // get_state: written; set_state, push, kick: read
+  int body = 0;          // push, kick
   double point[3] = {0, 0, 0};
 };
 

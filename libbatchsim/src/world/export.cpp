@@ -1,6 +1,6 @@
 // export_mjdata: one world into MuJoCo's own structure, contacts and constraint rows in MuJoCo's order.
-#include <mujoco/mujoco.h>
 #include <mujoco/mjxmacro.h>
+#include <mujoco/mujoco.h>
 
 #include <algorithm>
 #include <cstring>
@@ -16,14 +16,16 @@ void copy(mjtNum* to, const std::vector<double>& from) { std::copy(from.begin(),
 // rows of ancestors -> MuJoCo's CSR rows, which leave out the zeros of dof_simplenum DoFs
 void copy_inertia(const mjModel* m, const FlatModel& f, mjtNum* to, const std::vector<double>& from) {
   for (int i = 0; i < m->nv; i++)
-    for (int a = m->M_rowadr[i]; a < m->M_rowadr[i] + m->M_rownnz[i]; a++) to[a] = from[f.M_rowadr[i] + f.dof_depth[m->M_colind[a]]];
+    for (int a = m->M_rowadr[i]; a < m->M_rowadr[i] + m->M_rownnz[i]; a++)
+      to[a] = from[f.M_rowadr[i] + f.dof_depth[m->M_colind[a]]];
 }
 
 template <class T>
 T* take(mjData* d, size_t n) {
   const size_t start = (d->parena + alignof(T) - 1) / alignof(T) * alignof(T);
   // the stack of mjData grows from the other end of the arena
-  if (start + n * sizeof(T) > size_t(d->narena - d->pstack)) throw Error(Error::kCapacity, "the arena of mjData is too small for this world; raise size/memory in the model");
+  if (start + n * sizeof(T) > size_t(d->narena - d->pstack))
+    throw Error(Error::kCapacity, "the arena of mjData is too small for this world; raise size/memory in the model");
   d->parena = start + n * sizeof(T);
   return reinterpret_cast<T*>(static_cast<char*>(d->arena) + start);
 }
@@ -119,13 +121,15 @@ void Batch::export_mjdata(int world, mjData* d) const {
 
   d->time = e.time[0];
 #define X(name, size, doc) copy(d->name, e.name);
+  // clang-format off
   X(qpos, , ) X(qvel, , ) X(act, , ) X(qacc_warmstart, , ) X(ctrl, , ) X(qfrc_applied, , ) X(xfrc_applied, , ) X(sensordata, , )
   X(xpos, , ) X(xquat, , ) X(xmat, , ) X(xipos, , ) X(ximat, , ) X(xanchor, , ) X(xaxis, , ) X(geom_xpos, , ) X(geom_xmat, , )
   X(site_xpos, , ) X(site_xmat, , ) X(subtree_com, , ) X(cinert, , ) X(cdof, , ) X(crb, , ) X(qLDiagInv, , ) X(cvel, , ) X(cdof_dot, , )
   X(actuator_length, , ) X(actuator_velocity, , ) X(actuator_force, , ) X(qfrc_bias, , ) X(qfrc_spring, , ) X(qfrc_damper, , )
   X(qfrc_passive, , ) X(qfrc_actuator, , ) X(qfrc_smooth, , ) X(qacc_smooth, , ) X(qfrc_constraint, , ) X(qacc, , )
+  // clang-format on
 #undef X
-  copy_inertia(m, f, d->M, e.M);
+                          copy_inertia(m, f, d->M, e.M);
   copy_inertia(m, f, d->qLD, e.qLD);
   d->solver_niter[0] = e.solver_niter;
   d->nisland = 0;

@@ -3,6 +3,9 @@
 // Sizes are expressions in the members of `z` (world/sizes.h). Every kind is stored [tile][n][W], W worlds of a tile side by side.
 #pragma once
 
+// tables: a field a line
+// clang-format off
+
 // X(name, size, doc): what the user owns; rows (nworld, size), kept between steps
 #define BS_STATE_FIELDS(X)                                                  \
   X(time, 1, "s")                                                           \

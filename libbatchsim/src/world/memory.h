@@ -22,9 +22,9 @@ struct TileLayout {
   static constexpr size_t real = sizeof(typename B::RealRow::element);
   static constexpr size_t integer = sizeof(typename B::IntRow::element);
 
-  size_t bytes = 0;      // a tile
-  size_t contacts = 0;   // of which for contacts and their staging
-  size_t rows = 0;       // for constraint rows
+  size_t bytes = 0;     // a tile
+  size_t contacts = 0;  // of which for contacts and their staging
+  size_t rows = 0;      // for constraint rows
   // offset of each field in a tile's block, in table order
 #define X(name, size, doc) size_t name = 0;
   BS_STATE_FIELDS(X)

@@ -81,9 +81,7 @@ BS_FN void reset_row(const Sizes& z, const ModelView<B>& m, const WorldRows<T>& 
 template <class T, class B>
 BS_FN void row_op(const Sizes& z, const ModelView<B>& m, const WorldRows<T>& r, size_t w, const Task& task) {
   switch (task.op) {
-    case Op::kReset:
-      reset_row(z, m, r, w, task.key);
-      break;
+    case Op::kReset: reset_row(z, m, r, w, task.key); break;
     case Op::kGetState: {
       T* to = static_cast<T*>(task.rows) + w * state_row_size(z, task.spec);
       for_state_parts(z, r, w, task.spec, [&](const T* p, int n) {
@@ -110,11 +108,8 @@ BS_FN void row_op(const Sizes& z, const ModelView<B>& m, const WorldRows<T>& r, 
     case Op::kKick:
       for (int i = 0; i < z.nv; i++) r.qvel[w * z.nv + i] += static_cast<const T*>(task.rows)[w * z.nv + i];
       break;
-    case Op::kClearStatus:
-      clear_status_row(r, w);
-      break;
-    default:
-      break;
+    case Op::kClearStatus: clear_status_row(r, w); break;
+    default: break;
   }
 }
 

@@ -5,6 +5,9 @@
 // friction loss. J slots are sized for the worst case; memory is touched as far as it is used.
 #pragma once
 
+// tables: a field a line
+// clang-format off
+
 namespace batchsim {
 inline constexpr int kContactRows = 6;  ///< most rows of a contact: pyramidal, condim 4
 }

@@ -68,11 +68,13 @@ struct Team<Check> {
   // the reductions end with a barrier of their own, as a block's do
   template <class F>
   double sum(int a, int b, F f, Where where = Where::current()) const {
-    return reduce(a, b, f, [](double x, double y) { return x + y; }, where);
+    return reduce(
+        a, b, f, [](double x, double y) { return x + y; }, where);
   }
   template <class F>
   double max(int a, int b, F f, Where where = Where::current()) const {
-    return reduce(a, b, f, [](double x, double y) { return x < y ? y : x; }, where);
+    return reduce(
+        a, b, f, [](double x, double y) { return x < y ? y : x; }, where);
   }
   template <class F>
   bool any(int a, int b, F f, Where where = Where::current()) const {

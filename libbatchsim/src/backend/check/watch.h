@@ -25,11 +25,11 @@ struct Site {
   unsigned line = 0;
   bool operator<(const Site& o) const { return file != o.file ? file < o.file : line < o.line; }
 };
-void leave_out(const Site& barrier);        // of all that follow; a line of 0: none
-std::vector<Site> take_barriers();          // those that were called since the last call, in order
+void leave_out(const Site& barrier);  // of all that follow; a line of 0: none
+std::vector<Site> take_barriers();    // those that were called since the last call, in order
 
 struct Watch {
-  static constexpr int kNobody = -1;    // outside range and leader: every lane
+  static constexpr int kNobody = -1;  // outside range and leader: every lane
   static constexpr int kEverybody = -2;
 
   uint32_t epoch = 1;

@@ -43,13 +43,10 @@ std::unique_ptr<Engine> make_cpu(const FlatModel& m, const EngineOptions& o, Pre
   if (precision == Precision::f64) return make_exact(m, o);
   switch (chosen_isa()) {
 #ifdef BATCHSIM_X86
-    case kAvx512:
-      return make_avx512(m, o);
-    case kAvx2:
-      return make_avx2(m, o);
+    case kAvx512: return make_avx512(m, o);
+    case kAvx2: return make_avx2(m, o);
 #endif
-    default:
-      return make_baseline(m, o);
+    default: return make_baseline(m, o);
   }
 }
 
@@ -62,7 +59,8 @@ size_t free_memory() {
 
 std::string out_of_memory(size_t bytes) {
   std::ostringstream s;
-  s << "not enough memory: " << (bytes >> 20) << " MiB needed, " << (free_memory() >> 20) << " MiB free; use fewer worlds or smaller nconmax, njmax";
+  s << "not enough memory: " << (bytes >> 20) << " MiB needed, " << (free_memory() >> 20)
+    << " MiB free; use fewer worlds or smaller nconmax, njmax";
   return s.str();
 }
 

@@ -62,12 +62,12 @@ class CpuEngine : public Engine {
 #undef X
     rows_memory_.emplace(bytes);
     char* p = rows_memory_->get();
-#define X(name, size, doc)           \
+#define X(name, size, doc)              \
   rows_.name = reinterpret_cast<T*>(p); \
   p += aligned(size_t(nworld_) * size_t(size) * sizeof(T) + 1);
     BS_STATE_FIELDS(X)
 #undef X
-#define X(name, size, doc)              \
+#define X(name, size, doc)                \
   rows_.name = reinterpret_cast<int*>(p); \
   p += aligned(size_t(nworld_) * sizeof(int));
     BS_STATE_INTS(X)
@@ -98,17 +98,17 @@ class CpuEngine : public Engine {
 
   void* reals(const std::string& field, int* size, ptrdiff_t* stride) override {
     const auto& z = z_;
-#define X(name, n, doc)                 \
-  if (field == #name) {                 \
-    *size = n, *stride = n;                          \
-    return rows_.name;                  \
+#define X(name, n, doc)     \
+  if (field == #name) {     \
+    *size = n, *stride = n; \
+    return rows_.name;      \
   }
     BS_STATE_FIELDS(X)
 #undef X
-#define X(name, n, doc)                                             \
-  if (field == #name) {                                             \
-    *size = n, *stride = n;                                                      \
-    return bound_memory(derived_.name, size_t(n));                  \
+#define X(name, n, doc)                            \
+  if (field == #name) {                            \
+    *size = n, *stride = n;                        \
+    return bound_memory(derived_.name, size_t(n)); \
   }
     BS_DERIVED_FIELDS(X)
 #undef X
@@ -229,8 +229,8 @@ class CpuEngine : public Engine {
       store_rows(d.qfrc_applied, rows_.qfrc_applied, z.nv, tile, reset);
       store_rows(d.xfrc_applied, rows_.xfrc_applied, 6 * z.nbody, tile, reset);
     }
-#define X(name, size, doc)          \
-  for (int l = 0; l < W; l++)       \
+#define X(name, size, doc)    \
+  for (int l = 0; l < W; l++) \
     if (lanes >> l & 1) rows_.name[world_of(tile, l)] = B::at(d.name, 0, l);
     BS_STATE_INTS(X)
 #undef X

@@ -14,10 +14,14 @@ std::unique_ptr<Engine> make_cuda(const FlatModel& m, const EngineOptions& o, Pr
     int driver = 0, runtime = 0;
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
-    throw Error(Error::kDevice, "no CUDA device: " + std::string(cudaGetErrorString(e)) + "; the driver is for CUDA " + std::to_string(driver / 1000) + "." +
-                                    std::to_string(driver % 1000 / 10) + ", this build needs " + std::to_string(runtime / 1000) + "." + std::to_string(runtime % 1000 / 10));
+    throw Error(Error::kDevice, "no CUDA device: " + std::string(cudaGetErrorString(e)) + "; the driver is for CUDA " +
+                                    std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10) +
+                                    ", this build needs " + std::to_string(runtime / 1000) + "." +
+                                    std::to_string(runtime % 1000 / 10));
   }
-  if (ordinal >= n) throw Error(Error::kDevice, "device is cuda:" + std::to_string(ordinal) + "; there are " + std::to_string(n) + " CUDA devices, from cuda:0 on");
+  if (ordinal >= n)
+    throw Error(Error::kDevice,
+                "device is cuda:" + std::to_string(ordinal) + "; there are " + std::to_string(n) + " CUDA devices, from cuda:0 on");
   return precision == Precision::f32 ? make_cuda_f32(m, o, ordinal) : make_cuda_f64(m, o, ordinal);
 }
 

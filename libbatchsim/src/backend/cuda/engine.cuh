@@ -39,7 +39,8 @@ struct DeviceBatch {
 };
 
 template <class B>
-__global__ void __launch_bounds__(64) world_kernel(const __grid_constant__ DeviceBatch<B> batch, const __grid_constant__ Task task) {
+__global__ void __launch_bounds__(64)
+    world_kernel(const __grid_constant__ DeviceBatch<B> batch, const __grid_constant__ Task task) {
   using T = typename B::Scalar;
   const size_t w = blockIdx.x;
   if (task.mask && !task.mask[w]) return;
@@ -76,7 +77,14 @@ class CudaEngine : public Engine {
   using T = typename B::Scalar;
 
   CudaEngine(const FlatModel& flat, const EngineOptions& o, int ordinal)
-      : ordinal_(ordinal), model_(flat), batch_{model_.view(), Sizes(flat, o.nconmax, o.njmax, 1, B::chunk), TileLayout<B>(Sizes(flat, o.nconmax, o.njmax, 1, B::chunk)), {}, nullptr, o.nworld} {
+      : ordinal_(ordinal),
+        model_(flat),
+        batch_{model_.view(),
+               Sizes(flat, o.nconmax, o.njmax, 1, B::chunk),
+               TileLayout<B>(Sizes(flat, o.nconmax, o.njmax, 1, B::chunk)),
+               {},
+               nullptr,
+               o.nworld} {
     select_device();
     model_memory_ = DeviceMemory(model_.ints().size() * sizeof(int) + aligned(model_.reals().size() * sizeof(T)) + kAlign);
     move_model();
@@ -115,17 +123,17 @@ class CudaEngine : public Engine {
 
   void* reals(const std::string& field, int* size, ptrdiff_t* stride) override {
     const Sizes& z = batch_.z;
-#define X(name, n, doc)              \
-  if (field == #name) {              \
-    *size = n, *stride = n;          \
-    return batch_.rows.name;         \
+#define X(name, n, doc)      \
+  if (field == #name) {      \
+    *size = n, *stride = n;  \
+    return batch_.rows.name; \
   }
     BS_STATE_FIELDS(X)
 #undef X
-#define X(name, n, doc)                                                    \
-  if (field == #name) {                                                    \
+#define X(name, n, doc)                                                           \
+  if (field == #name) {                                                           \
     *size = n, *stride = static_cast<ptrdiff_t>(batch_.layout.bytes / sizeof(T)); \
-    return batch_.memory + batch_.layout.name;                             \
+    return batch_.memory + batch_.layout.name;                                    \
   }
     BS_DERIVED_FIELDS(X)
 #undef X
@@ -160,7 +168,9 @@ class CudaEngine : public Engine {
     one.memory = block.get();
     one.rows = rows_at(copy.get(), 1);
     const Sizes& z = batch_.z;
-#define X(name, size, doc) BS_CUDA(cudaMemcpy(one.rows.name, batch_.rows.name + size_t(world) * (size), size_t(size) * sizeof(*one.rows.name), cudaMemcpyDeviceToDevice));
+#define X(name, size, doc)                                                                                            \
+  BS_CUDA(cudaMemcpy(one.rows.name, batch_.rows.name + size_t(world) * (size), size_t(size) * sizeof(*one.rows.name), \
+                     cudaMemcpyDeviceToDevice));
     BS_STATE_FIELDS(X)
     BS_STATE_INTS(X)
 #undef X
@@ -185,13 +195,13 @@ class CudaEngine : public Engine {
   WorldRows<T> rows_at(char* p, size_t n) const {
     const Sizes& z = batch_.z;
     WorldRows<T> rows;
-#define X(name, size, doc)              \
-  rows.name = reinterpret_cast<T*>(p);  \
+#define X(name, size, doc)             \
+  rows.name = reinterpret_cast<T*>(p); \
   p += aligned(n * size_t(size) * sizeof(T) + 1);
     BS_STATE_FIELDS(X)
 #undef X
-#define X(name, size, doc)                \
-  rows.name = reinterpret_cast<int*>(p);  \
+#define X(name, size, doc)               \
+  rows.name = reinterpret_cast<int*>(p); \
   p += aligned(n * size_t(size) * sizeof(int));
     BS_STATE_INTS(X)
 #undef X
@@ -205,7 +215,8 @@ class CudaEngine : public Engine {
     BS_CUDA(cudaMemGetInfo(&free, &total));
     if (bytes <= free) return;
     std::ostringstream s;
-    s << "not enough memory on cuda:" << ordinal_ << ": " << (bytes >> 20) << " MiB needed, " << (free >> 20) << " MiB free; use fewer worlds or smaller nconmax, njmax";
+    s << "not enough memory on cuda:" << ordinal_ << ": " << (bytes >> 20) << " MiB needed, " << (free >> 20)
+      << " MiB free; use fewer worlds or smaller nconmax, njmax";
     throw Error(Error::kCapacity, s.str());
   }
 
@@ -236,11 +247,11 @@ class CudaEngine : public Engine {
     std::vector<char> host = download(block.get(), batch_.layout.bytes);
     StateView<B> d = batch_.layout.view(z, host.data());
     WorldExport e;
-#define X(name, size, doc)                                                           \
-  {                                                                                  \
-    const auto v = download(one.rows.name, size_t(size));    \
-    e.name.assign(v.begin(), v.end());                                               \
-    std::copy(v.begin(), v.end(), d.name.p);                                         \
+#define X(name, size, doc)                                \
+  {                                                       \
+    const auto v = download(one.rows.name, size_t(size)); \
+    e.name.assign(v.begin(), v.end());                    \
+    std::copy(v.begin(), v.end(), d.name.p);              \
   }
     BS_STATE_FIELDS(X)
 #undef X
