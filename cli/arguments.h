@@ -16,7 +16,7 @@ inline std::string check_seconds(const std::string& text) {
 
 // whole numbers: CLI11 shows the last float as the end of such a range
 inline std::string check_whole(const std::string& text, bool zero) {
-  const bool whole = !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == std::string::npos;
+  const bool whole = !text.empty() && text.size() < 21 && text.find_first_not_of("0123456789") == std::string::npos;
   if (whole && (zero || text.find_first_not_of('0') != std::string::npos)) return "";
   return "it is " + text + "; allowed are whole numbers from " + (zero ? "0" : "1") + " on";
 }

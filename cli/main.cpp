@@ -1,4 +1,5 @@
 // batchsim: the command line tool.
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -8,6 +9,7 @@
 
 int main(int argc, char** argv) {
   batchsim::tools::tell_mujoco_warnings_once();
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is an error at the end, after --json is written
   CLI::App app("Steps thousands of worlds of a MuJoCo model at once.", "batchsim");
   app.require_subcommand(1);
   app.footer(

@@ -38,7 +38,7 @@ int steps_until_change(const Scene& s, int step, int n) {
 }
 
 int cmd_run(Options& o) {
-  JsonFile file(o.json);
+  JsonFile file(o.json, o.model);
   const Situation situation = situation_named(o.situation);
   o.batch.precision = o.precision == "f64" || (o.precision.empty() && o.batch.device == "check") ? Precision::f64 : Precision::f32;
   const Model loaded = Model::from_file(o.model);

@@ -37,7 +37,7 @@ int cmd_validate(Options& o) {
   if (o.controls_name == "noise") o.controls = Controls::noise;
   if (o.controls_name == "zero") o.controls = Controls::zero;
 
-  JsonFile file(o.json);
+  JsonFile file(o.json, o.model);
   Json json;
   if (!o.case_path.empty()) {
     const CaseReplay r = replay_case(o.case_path, o);
@@ -48,6 +48,7 @@ int cmd_validate(Options& o) {
 
   const Model model = Model::from_file(o.model);
   Sides sides(model.mjmodel(), o, default_worlds(o, model.mjmodel()));
+  for (const std::string& w : model.warnings()) std::printf("warning: %s\n", w.c_str());
   std::printf("%s\n  %s, %s, situation %s\n", model.source().c_str(), sides.batch.device_name().c_str(), o.precision_name.c_str(),
               name_of(o.situation));
   bool good;

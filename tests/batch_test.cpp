@@ -204,6 +204,21 @@ TEST_CASE("state rows come back as they went in") {
   for (int w = 0; w < 5; w++) CHECK(same_bits(state_of<float>(a, w), state_of<float>(b, w)));
 }
 
+TEST_CASE("a range beyond float is as good as none") {
+  const auto end = [](const char* range) {
+    const Model m =
+        Model::from_xml(std::string("<mujoco><worldbody><body><joint name='j' axis='0 1 0'/><geom size='.1' pos='.3 0 0'/></body>"
+                                    "</worldbody><actuator><position joint='j' kp='20' ") +
+                        range + "/></actuator></mujoco>");
+    Batch b(m, {});
+    b.bind<float>("ctrl")(0, 0) = 0.4f;
+    b.step(50);
+    CHECK(b.report().message() == "");
+    return state_of<float>(b, 0);
+  };
+  CHECK(same_bits(end(""), end("forcerange='-1e100 1e100' ctrlrange='-1e300 1e300'")));
+}
+
 TEST_CASE("bad arguments are named, with what is allowed") {
   const Model m = model_of("stick");
   const auto fails = [&](const BatchOptions& o) { return error_of([&] { Batch(m, o); }); };
@@ -216,10 +231,6 @@ TEST_CASE("bad arguments are named, with what is allowed") {
   CHECK(fails({.nconmax = -1}).has("nconmax is -1"));
   CHECK(fails({.njmax = 1'000'000}).has("njmax"));
   CHECK(fails({.nthread = -1}).has("nthread"));
-  const Model large =
-      Model::from_xml("<mujoco><worldbody><body><joint stiffness='1e40'/><geom size='1'/></body></worldbody></mujoco>");
-  CHECK(error_of([&] { Batch(large, {}); }).has("jnt_stiffness[0] is 1e+40"));
-  CHECK_NOTHROW(Batch(large, {.precision = Precision::f64}));
   const BatchOptions huge{.nworld = 1 << 24, .precision = Precision::f64};
   size_t bytes = 0;
   for (const MemoryUse& use : Batch::memory_estimate(model_of("muscular"), huge)) bytes += use.bytes;

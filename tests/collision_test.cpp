@@ -161,7 +161,10 @@ void compare(const Scratch<B>& s, int l, const mjModel* m, const mjData* d) {
     REQUIRE(s.m.pair_geom2[p] == c.geom[1]);
     CHECK(std::abs(get_row<B>(s.d.con_dist, l, 1, i)[0] - c.dist) <= eps);
     CHECK(largest_difference(get_row<B>(s.d.con_pos, l, 3, 3 * i), c.pos) <= tol(cond.pos));
-    CHECK(largest_difference(get_row<B>(s.d.con_frame, l, 9, 9 * i), c.frame) <= tol(4 * cond.frame));
+    // an upright capsule's tangent is computed wide
+    const bool upright = m->geom_type[c.geom[0]] == mjGEOM_PLANE && m->geom_type[c.geom[1]] == mjGEOM_CAPSULE && cond.frame > 40;
+    const double of_frame = is_float<B> && upright ? std::max(eps, 1e-11 * cond.frame) : tol(4 * cond.frame);
+    CHECK(largest_difference(get_row<B>(s.d.con_frame, l, 9, 9 * i), c.frame) <= of_frame);
   }
 }
 

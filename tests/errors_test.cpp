@@ -181,6 +181,12 @@ TEST_CASE("an edited mjModel is looked at before it is used") {
   };
   CHECK(with(m->geom_bodyid[1], 100000000).has("damaged"));
   CHECK(with(m->jnt_qposadr[1], 5000).has("damaged"));
+  CHECK(with(m->geom_bodyid[9], -1).has("geom_bodyid[9] is -1"));
+  CHECK(with(m->body_jntadr[5], 2147483647).has("body_jntadr[5] is 2147483647"));
+  CHECK(with(m->body_dofadr[8], 2147483647).has("body_dofadr[8]"));
+  CHECK(with(m->dof_treeid[0], 2147483647).has("dof_treeid[0]"));
+  CHECK(with(m->sensor_dim[1], 1000000).has("sensor_dim[1]"));
+  CHECK(with(m->name_geomadr[1], 1 << 30).has("damaged"));
   CHECK(with(m->opt.integrator, 77).has("integrator 77"));
   CHECK(with(m->opt.iterations, -1).has("iterations -1"));
   CHECK(with(m->geom_condim[1], 5).has("condim 5"));

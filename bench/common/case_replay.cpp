@@ -88,17 +88,24 @@ Case load_case(const std::string& path) {
 // replay on one world: starts as the run says, sine controls or the keyframe's
 Scene case_scene(const mjModel* m, const Json& run) {
   SceneOptions o;
-  o.seconds = run.at("steps").get<int>() * m->opt.timestep;
+  const double steps = run.at("steps");
+  if (!(steps >= 1 && steps <= 1e6)) bad_case("the case has " + run.at("steps").dump() + " steps; allowed are 1 ... 1000000");
+  o.seconds = steps * m->opt.timestep;
   o.ctrl_scale = run.value("ctrl_scale", 1.0);
   Scene s = make_scene(m, Situation::none, o);
   const DataPtr d = make_data(m);
   const int key = run.value("key", -1);
+  if (key >= m->nkey)
+    bad_case("the case starts from keyframe " + std::to_string(key) + "; the model has " + std::to_string(m->nkey));
   if (key >= 0) mj_resetDataKeyframe(m, d.get(), key);
   s.qpos.assign(d->qpos, d->qpos + m->nq);
   s.qvel.assign(d->qvel, d->qvel + m->nv);
   s.act.assign(d->act, d->act + m->na);
   if (run.contains("qpos")) s.qpos = run["qpos"].get<std::vector<double>>();
   if (run.contains("qvel")) s.qvel = run["qvel"].get<std::vector<double>>();
+  if (int(s.qpos.size()) != m->nq || int(s.qvel.size()) != m->nv)
+    bad_case("qpos or qvel of the case has another size than the model's, " + std::to_string(m->nq) + " and " +
+             std::to_string(m->nv));
   if (run.value("ctrl", "") == "key") {
     s.hold = s.nstep;
     s.ctrl.assign(d->ctrl, d->ctrl + m->nu);
@@ -120,9 +127,9 @@ ContactError compare_contacts(const Json& recorded, const mjData* d) {
     double least = INFINITY;
     for (int c = 0; c < d->ncon; c++) {
       const mjContact& x = d->contact[c];
-      if (used[c] || x.geom[0] != r[0].get<int>() || x.geom[1] != r[1].get<int>()) continue;
-      double far = std::abs(x.dist - r[4].get<double>());
-      for (int i = 0; i < 3; i++) far = std::max(far, std::abs(x.pos[i] - r[5 + i].get<double>()));
+      if (used[c] || x.geom[0] != r.at(0).get<int>() || x.geom[1] != r.at(1).get<int>()) continue;
+      double far = std::abs(x.dist - r.at(4).get<double>());
+      for (int i = 0; i < 3; i++) far = std::max(far, std::abs(x.pos[i] - r.at(5 + i).get<double>()));
       if (far < least) best = c, least = far;
     }
     if (best < 0) {
@@ -139,8 +146,7 @@ ContactError compare_contacts(const Json& recorded, const mjData* d) {
 
 }  // namespace
 
-CaseReplay replay_case(const std::string& path, const ValidateOptions& o) {
-  const Case c = load_case(path);
+static CaseReplay replay(const Case& c, const ValidateOptions& o) {
   // MuJoCo's messages, and ours for what is refused, come before the edits
   const ModelPtr edited = copy_model(Model::from_file(c.model_path).mjmodel());
   if (c.run.contains("edits")) apply_edits(edited.get(), c.run["edits"]);
@@ -167,6 +173,7 @@ CaseReplay replay_case(const std::string& path, const ValidateOptions& o) {
     push = model.body_id(p.at("body").get<std::string>());
     wrench = p.at("wrench").get<std::vector<double>>();
     push_from = p.at("from"), push_to = p.at("to");
+    if (wrench.size() != 6) bad_case("push.wrench of the case has " + std::to_string(wrench.size()) + " values; it needs 6");
   }
 
   Progress progress("case", scene.nstep, o.progress);
@@ -187,7 +194,7 @@ CaseReplay replay_case(const std::string& path, const ValidateOptions& o) {
     progress.at(k);
     if (!recorded) continue;
 
-    const double f = r["noise"]["f32"], eps = r["noise"]["eps"];
+    const double f = r.at("noise").at("f32"), eps = r.at("noise").at("eps");
     CaseRecord x;
     x.step = k;
     x.noise = f32 ? std::max(f, eps) : eps;
@@ -195,17 +202,17 @@ CaseReplay replay_case(const std::string& path, const ValidateOptions& o) {
     x.allowed = (f32 ? tolerances::kCaseNoiseTimes * x.noise : 0) + tolerances::kJointF32;
     const std::vector<double> qpos = rows.get("qpos");
     for (size_t i = 0; i < qpos.size(); i++) {
-      const double e = std::abs(qpos[i] - r["qpos"][i].get<double>());
+      const double e = std::abs(qpos[i] - r.at("qpos").at(i).get<double>());
       x.error = e <= x.error ? x.error : std::isnan(e) ? INFINITY : e;
     }
     x.good = x.error <= x.allowed;
     if (r.contains("contacts")) {
-      const ContactError con = compare_contacts(r["contacts"], d.get());
+      const ContactError con = compare_contacts(r.at("contacts"), d.get());
       x.has_contacts = true, x.missing = con.missing, x.apart = con.distance;
       // float places follow the float pose
       x.good = x.good && x.missing == 0 && x.apart <= tolerances::kCaseContact + (f32 ? x.allowed : 0);
     }
-    x.ncon = d->ncon, x.nefc = d->nefc, x.ncon_recorded = r["ncon"], x.nefc_recorded = r["nefc"];
+    x.ncon = d->ncon, x.nefc = d->nefc, x.ncon_recorded = r.at("ncon"), x.nefc_recorded = r.at("nefc");
     result.records.push_back(x);
     if (!x.judged) continue;
     result.judged++;
@@ -215,6 +222,15 @@ CaseReplay replay_case(const std::string& path, const ValidateOptions& o) {
   result.report = batch.report();
   result.good = result.good && result.judged > 0 && !result.report.overflow();
   return result;
+}
+
+CaseReplay replay_case(const std::string& path, const ValidateOptions& o) {
+  try {
+    return replay(load_case(path), o);
+  } catch (const Json::exception& e) {
+    // nlohmann's words: which key or type
+    bad_case("case '" + path + "': cases.json or its file in expected has another shape than a case: " + e.what());
+  }
 }
 
 }  // namespace batchsim::tools

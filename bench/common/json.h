@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -44,8 +45,12 @@ inline Json to_json(const Report& r) {
 // else that is printed goes to stderr from here on. What is not UTF-8 is replaced.
 class JsonFile {
  public:
-  explicit JsonFile(const std::string& path) : path_(path) {
+  // input: a file that it must not be
+  explicit JsonFile(const std::string& path, const std::string& input = "") : path_(path) {
     if (path.empty()) return;
+    std::error_code ec;
+    if (std::filesystem::equivalent(path, input, ec))
+      throw Error(Error::kInput, "--json '" + path + "' is the model's own file; name another");
     if (path == "-") {
       std::fflush(stdout);
       const int out = dup(STDOUT_FILENO);
@@ -58,13 +63,26 @@ class JsonFile {
   }
   void write(const Json& json) {
     if (!file_) return;
-    struct stat s;
-    if (!fstat(fileno(file_.get()), &s) && S_ISREG(s.st_mode) && ftruncate(fileno(file_.get()), 0)) fail();
     const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-    if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get())) fail();
+    struct stat s;
+    if (path_ == "-" || fstat(fileno(file_.get()), &s) || !S_ISREG(s.st_mode)) return put(text);
+    // beside it, then in its place: a disk that fills up leaves the last result whole
+    const std::string target = path_, partial = path_ + ".partial";
+    file_.reset(std::fopen(partial.c_str(), "w"));
+    if (!file_) fail();
+    try {
+      put(text);
+    } catch (const Error&) {
+      std::remove(partial.c_str());
+      throw;
+    }
+    if (std::rename(partial.c_str(), target.c_str())) fail();
   }
 
  private:
+  void put(const std::string& text) const {
+    if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get())) fail();
+  }
   [[noreturn]] void fail() const {
     throw Error(Error::kInput, "cannot write the result to '" + path_ + "' (" + std::strerror(errno) +
                                    "); give --json a file in a folder that exists, on a disk with room");

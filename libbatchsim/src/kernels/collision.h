@@ -23,6 +23,14 @@
 namespace batchsim {
 inline namespace BS_ISA {
 
+// from one geom to another: in float, the roundings of two positions are larger than what is left of them
+template <class B>
+BS_FN Vec3<typename B::Real> geom_offset(const StateView<B>& d, int g1, int g2) {
+  using Real = typename B::Real;
+  const Vec3<Real> from = load3<Real>(d.geom_xpos, 3 * g1), r = offset_from(from, d.geom_xpos, d.geom_xpos_lo, 3 * g2);
+  return r - offset_from(from, d.geom_xpos, d.geom_xpos_lo, 3 * g1);
+}
+
 // mj_filterSphere, the other way round: whether the bounding spheres of pair p meet in some lane. Slightly wide, so that it never
 // decides about a contact: then a world's contacts do not depend on its neighbours in the tile.
 template <class B>
@@ -31,10 +39,11 @@ BS_FN bool pair_near(const ModelView<B>& m, const StateView<B>& d, int p) {
   using Scalar = typename B::Scalar;
   const int g1 = m.pair_geom1[p], g2 = m.pair_geom2[p];
   const Scalar bound = Scalar(1.0001) * (m.geom_rbound[g1] + m.geom_rbound[g2] + m.pair_margin[p] + m.pair_gap[p]);
-  const Vec3<Real> dif = load3<Real>(d.geom_xpos, 3 * g2) - load3<Real>(d.geom_xpos, 3 * g1);
+  const Vec3<Real> dif = geom_offset(d, g1, g2);
   if (m.pair_func[p] <= kPlaneEllipsoid) {
     const Vec3<Real> normal{Real(d.geom_xmat[9 * g1 + 2]), Real(d.geom_xmat[9 * g1 + 5]), Real(d.geom_xmat[9 * g1 + 8])};
-    return any(dot(dif, normal) <= Real(bound));
+    // far along the plane the product cancels
+    return any(dot(dif, normal) <= Real(bound) + Real(1e-6) * (abs(dif.x) + abs(dif.y) + abs(dif.z)));
   }
   return any(dot(dif, dif) <= Real(bound * bound));
 }
@@ -46,14 +55,6 @@ BS_FN Capsule<typename B::Real> load_capsule(const ModelView<B>& m, const StateV
           {Real(d.geom_xmat[9 * g + 2]), Real(d.geom_xmat[9 * g + 5]), Real(d.geom_xmat[9 * g + 8])},
           Real(m.geom_size[3 * g]),
           Real(m.geom_size[3 * g + 1])};
-}
-
-// from one geom to another: in float, the roundings of two positions are larger than what is left of them
-template <class B>
-BS_FN Vec3<typename B::Real> geom_offset(const StateView<B>& d, int g1, int g2) {
-  using Real = typename B::Real;
-  const Vec3<Real> from = load3<Real>(d.geom_xpos, 3 * g1), r = offset_from(from, d.geom_xpos, d.geom_xpos_lo, 3 * g2);
-  return r - offset_from(from, d.geom_xpos, d.geom_xpos_lo, 3 * g1);
 }
 
 // calls the pair's collision function; bit i of the result: point i touches in some lane
@@ -68,7 +69,9 @@ BS_FN int collide(const ModelView<B>& m, const StateView<B>& d, int p, ContactPo
   const Capsule<Real> a = load_capsule(m, d, g1, Vec3<Real>{0, 0, 0}), b = load_capsule(m, d, g2, pos);
   switch (m.pair_func[p]) {
     case kPlaneSphere: return plane_sphere<Mask>(margin, Plane<Real>{a.pos, a.axis}, b, out[0]);
-    case kPlaneCapsule: return plane_capsule<Mask>(margin, Plane<Real>{a.pos, a.axis}, b, out);
+    case kPlaneCapsule:
+      return refine_tangents(m, d, g1, g2, dot(a.axis, b.axis), plane_capsule<Mask>(margin, Plane<Real>{a.pos, a.axis}, b, out),
+                             out);
     case kPlaneEllipsoid: {
       const Vec3<Real> size{Real(m.geom_size[3 * g2]), Real(m.geom_size[3 * g2 + 1]), Real(m.geom_size[3 * g2 + 2])};
       return plane_ellipsoid<Mask>(margin, Plane<Real>{a.pos, a.axis}, pos, load9<Real>(d.geom_xmat, 9 * g2), size, out[0]);

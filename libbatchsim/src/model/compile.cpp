@@ -6,6 +6,7 @@
 
 #include "batchsim/error.h"
 #include "model/enums.h"
+#include "model/indices.h"
 #include "model/support.h"
 
 namespace batchsim {
@@ -195,6 +196,7 @@ void copy_names(const mjModel* m, FlatModel& f) {
 
 FlatModel compile(const mjModel* m, const std::string& source) {
   FlatModel f;
+  check_indices(m);
   copy_sizes(m, f);
   build_pairs(m, f);
   check_support(m, f, source);

@@ -1,6 +1,9 @@
 // ModelView from FlatModel: the arrays converted to the backend's scalar, in one block of memory.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "model/flat.h"
@@ -38,9 +41,9 @@ class HostModel {
   ints_.push_back(0);
     BS_MODEL_INTS(X)
 #undef X
-#define X(name, rows, cols, doc)                                    \
-  v_.name = reals_.data() + reals_.size();                          \
-  for (double x : f.name) reals_.push_back(static_cast<Scalar>(x)); \
+#define X(name, rows, cols, doc)                          \
+  v_.name = reals_.data() + reals_.size();                \
+  for (double x : f.name) reals_.push_back(to_scalar(x)); \
   reals_.push_back(0);
     BS_MODEL_REALS(X)
 #undef X
@@ -52,6 +55,12 @@ class HostModel {
   const std::vector<Scalar>& reals() const { return reals_; }
 
  private:
+  // a range of +-1e100 means none: it must not become infinite, as differences of infinities are NaN
+  static Scalar to_scalar(double x) {
+    constexpr double most = std::numeric_limits<Scalar>::max();
+    return static_cast<Scalar>(std::isfinite(x) ? std::clamp(x, -most, most) : x);
+  }
+
   ModelView<B> v_;
   std::vector<int> ints_;
   std::vector<Scalar> reals_;

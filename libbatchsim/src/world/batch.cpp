@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <sstream>
 #include <thread>
 
@@ -46,19 +45,6 @@ BatchOptions fill_in(const Model& model, BatchOptions o) {
   return o;
 }
 
-// a finite number that float turns into infinity would come out as NaN somewhere in a step
-void check_float_range(const FlatModel& f) {
-  const auto check = [](const char* name, const std::vector<double>& values) {
-    for (size_t i = 0; i < values.size(); i++)
-      if (std::isfinite(values[i]) && std::abs(values[i]) > std::numeric_limits<float>::max())
-        bad_argument(std::string("the model's ") + name + "[" + std::to_string(i) + "]", values[i],
-                     "Precision::f32 ends at 3.4e38; use a smaller value or Precision::f64");
-  };
-#define X(name, rows, cols, doc) check(#name, f.name);
-  BS_MODEL_REALS(X)
-#undef X
-}
-
 void check_point(const double* point) {
   for (int i = 0; point && i < 3; i++)
     if (!(std::abs(point[i]) <= 1e10))
@@ -73,7 +59,6 @@ void check_pointer(const void* p, const char* name, const char* shape) {
 
 Batch::Batch(Model model, const BatchOptions& options) : impl_(std::make_unique<Impl>(Impl{std::move(model), {}, nullptr})) {
   impl_->options = fill_in(impl_->model, options);
-  if (impl_->options.precision == Precision::f32) check_float_range(impl_->model.flat());
   impl_->engine = make_engine(impl_->model, impl_->options);
 }
 Batch::~Batch() = default;
