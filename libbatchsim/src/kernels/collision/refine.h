@@ -34,9 +34,9 @@ BS_FN Capsule<wide<typename B::Real>> wide_capsule(const ModelView<B>& m, const 
           Wide(m.geom_size[3 * g]), Wide(m.geom_size[3 * g + 1])};
 }
 
-// Where a capsule stands on a plane: the tangent is what is left of its axis along the plane, and that turns the friction pyramid. A
-// straight leg at 3e-6 rad from the vertical had it 0.02 rad off. hits and out are what plane_capsule found, cosine that of axis
-// and normal; returns the hits.
+// Where a capsule stands upright on a plane: the tangent is what is left of its axis along the plane, and that turns the friction
+// pyramid. Straight legs of a quadruped had it 0.02 off in float, and their first step 5e-6 rad. hits and out are what plane_capsule
+// found, cosine that of axis and normal; returns the hits.
 template <class B>
 BS_FN int refine_tangents(const ModelView<B>& m, const StateView<B>& d, int g1, int g2, typename B::Real cosine, int hits,
                           ContactPoint<typename B::Real>* out) {
