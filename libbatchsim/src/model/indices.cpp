@@ -11,14 +11,14 @@ namespace batchsim {
 namespace {
 
 [[noreturn]] void damaged(const char* field, int i, long value, const std::string& allowed) {
-  throw Error(Error::kInput, "the mjModel is damaged: " + std::string(field) + "[" + std::to_string(i) + "] is " + std::to_string(value) +
-                                 "; it must be " + allowed + ". Change models as mjSpec or MJCF, and compile them");
+  throw Error(Error::kInput, "the mjModel is damaged: " + std::string(field) + "[" + std::to_string(i) + "] is " +
+                                 std::to_string(value) + "; it must be " + allowed +
+                                 ". Change models as mjSpec or MJCF, and compile them");
 }
 
 // lo ... hi
 void in_range(const char* field, int i, long value, long lo, long hi) {
-  if (value < lo || value > hi)
-    damaged(field, i, value, hi < lo ? "absent" : std::to_string(lo) + " ... " + std::to_string(hi));
+  if (value < lo || value > hi) damaged(field, i, value, hi < lo ? "absent" : std::to_string(lo) + " ... " + std::to_string(hi));
 }
 void equal(const char* field, int i, long value, long right) {
   if (value != right) damaged(field, i, value, std::to_string(right));
