@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <map>
 #include <numeric>
 #include <random>
 #include <sstream>
@@ -12,6 +13,7 @@
 #include "catch.h"
 #include "error_of.h"
 #include "model/flat.h"
+#include "model/segment.h"
 #include "model/support.h"
 #include "world/fields_page.h"
 
@@ -49,27 +51,77 @@ struct DeleteData {
 };
 using Data = std::unique_ptr<mjData, DeleteData>;
 
+// segments: chains of up to four, panels side by side by height, every column of every sum in some task
+void check_segments(const FlatModel& f) {
+  REQUIRE(f.nM == 4 * f.ncol);
+  CHECK(std::accumulate(f.seg_size.begin(), f.seg_size.end(), 0) == f.nv);
+  CHECK(std::accumulate(f.seg_order.begin(), f.seg_order.end(), 0) == f.nseg * (f.nseg - 1) / 2);
+  std::vector<int> owner(f.nM, 0);  // entries of M are rows' own
+  const auto segment = [&](int s) {
+    const int* p = &f.segment[4 * s];
+    return Segment{p[0], p[1], p[2], p[3]};
+  };
+  std::vector<int> height(f.nseg);
+  for (int h = 0; h < f.nheight; h++)
+    for (int q = f.height_segadr[h]; q < f.height_segadr[h + 1]; q++) height[f.seg_order[q]] = h;
+  for (int s = 0; s < f.nseg; s++) {
+    const Segment g = segment(s);
+    const int dof = f.seg_dof[s], size = f.seg_size[s], depth = f.dof_depth[dof];
+    REQUIRE((size >= 1 && size <= 4 && g.size() == size && g.depth() == depth));
+    for (int t = 0; t < size; t++) {
+      REQUIRE(f.dof_seg[dof + t] == s);
+      REQUIRE(f.dof_depth[dof + t] == depth + t);
+      REQUIRE(f.M_rowadr[dof + t] == 4 * (g.column + 1) + t);
+      REQUIRE(f.M_coladr[dof + t] == g.column + 1);
+      for (int a = 0; a <= depth + t; a++) owner[f.M_rowadr[dof + t] + 4 * a]++;
+    }
+    // descendants are lower and follow it
+    REQUIRE(g.below() == f.dof_seg[dof + f.dof_subtreenum[dof]] - s);
+    for (int k = s + 1; k <= s + g.below(); k++) REQUIRE(height[k] < height[s]);
+    for (int c = g.column; c <= g.column + depth + 4; c++) REQUIRE(f.col_seg[c] == s);
+    REQUIRE(g.nchunk() * g.chunk() >= g.below());
+  }
+  CHECK(*std::max_element(owner.begin(), owner.end()) == 1);
+  // every column once in the list of its height, and once for each chunk in the tasks of a height above the leaves
+  std::map<std::pair<int, int>, int> listed, gathered;
+  const auto unpack = [&](int x) {
+    return std::pair{x & ((1 << f.task_colbit) - 1), x >> f.task_colbit & ((1 << (f.task_chunkbit - f.task_colbit)) - 1)};
+  };
+  for (int h = 0; h < f.nheight; h++) {
+    for (int q = f.height_column[2 * h]; q < f.height_column[2 * h + 2]; q++) {
+      const auto at = unpack(f.column[q]);
+      REQUIRE(height[at.first] == h);
+      REQUIRE((at.second == 0) == (q >= f.height_column[2 * h + 1]));
+      listed[at]++;
+    }
+    for (int q = f.height_task[2 * h]; q < f.height_task[2 * h + 2]; q++) {
+      const auto [s, j] = unpack(f.task[q]);
+      const Segment g = segment(s);
+      REQUIRE(height[s] == h);
+      REQUIRE((j == 0) == (q >= f.height_task[2 * h + 1]));
+      gathered[{s, j}]++;
+      const int second = j + (g.depth() + 5) / 2;
+      if (g.paired() && j > 0 && second <= g.depth() + 4) gathered[{s, second}]++;
+    }
+  }
+  for (int s = 0; s < f.nseg; s++)
+    for (int j = 0; j <= segment(s).depth() + 4; j++) {
+      REQUIRE(listed[{s, j}] == 1);
+      REQUIRE(gathered[{s, j}] == (segment(s).below() ? segment(s).nchunk() : 0));
+    }
+}
+
 void check_tree(const FlatModel& f) {
   for (int k = 0; k < f.nv; k++) {
     const int p = f.dof_parentid[k];
     REQUIRE(f.dof_depth[k] == (p < 0 ? 0 : f.dof_depth[p] + 1));
-    REQUIRE(f.M_rowadr[k + 1] - f.M_rowadr[k] == f.dof_depth[k] + 1);
     for (int j = k; j >= 0; j = f.dof_parentid[j]) {  // the chain up from k
-      REQUIRE(f.M_colind[f.M_rowadr[k] + f.dof_depth[j]] == j);
+      REQUIRE(f.M_colind[f.M_coladr[k] + f.dof_depth[j]] == j);
       REQUIRE((j <= k && k <= j + f.dof_subtreenum[j]));
     }
   }
-  int below = 0;
-  for (int n : f.dof_subtreenum) below += n + 1;
-  CHECK(below == f.nM);  // as many descendants as ancestors
-  CHECK(f.M_rowadr[f.nv] == f.nM);
+  check_segments(f);
 
-  // levels: a permutation, deepest first
-  CHECK(std::accumulate(f.dof_order.begin(), f.dof_order.end(), 0) == f.nv * (f.nv - 1) / 2);
-  REQUIRE(static_cast<int>(f.dof_leveladr.size()) == f.nlevel + 1);
-  CHECK(f.dof_leveladr[f.nlevel] == f.nv);
-  for (int l = 0; l < f.nlevel; l++)
-    for (int a = f.dof_leveladr[l]; a < f.dof_leveladr[l + 1]; a++) REQUIRE(f.dof_depth[f.dof_order[a]] == f.nlevel - 1 - l);
   REQUIRE(static_cast<int>(f.body_leveladr.size()) == f.nbodylevel + 1);
   for (int l = 0; l < f.nbodylevel; l++)
     for (int a = f.body_leveladr[l]; a < f.body_leveladr[l + 1]; a++) REQUIRE(f.body_level[f.body_order[a]] == l);
@@ -139,7 +191,7 @@ TEST_CASE("tree: levels, chains and rows of M") {
   const Model mixed = Model::from_xml(kMixed);
   check_tree(mixed.flat());
   const FlatModel& f = mixed.flat();
-  CHECK(f.nlevel == 8);
+  CHECK(f.nchain == 8);
   CHECK(f.nfric == 1);
   CHECK(f.nfreebody == 4);  // b has a child
 }
@@ -148,9 +200,10 @@ TEST_CASE("tree: the pattern of M is MuJoCo's") {
   const Model model = Model::from_file(body("muscular"));
   const mjModel* m = model.mjmodel();
   const FlatModel& f = model.flat();
-  REQUIRE(f.nM == m->nC);
-  for (int k = 0; k < f.nv; k++) REQUIRE(f.M_rowadr[k] == m->M_rowadr[k]);
-  for (int a = 0; a < f.nM; a++) REQUIRE(f.M_colind[a] == m->M_colind[a]);
+  for (int k = 0; k < f.nv; k++) {
+    REQUIRE(f.dof_depth[k] + 1 == m->M_rownnz[k]);
+    for (int a = 0; a <= f.dof_depth[k]; a++) REQUIRE(f.M_colind[f.M_coladr[k] + a] == m->M_colind[m->M_rowadr[k] + a]);
+  }
 }
 
 TEST_CASE("pairs: the bodies' contacts are candidates, in order, with the same parameters") {
@@ -227,7 +280,7 @@ TEST_CASE("a model without contacts, and one of a single hinge") {
   CHECK(model.npair() == 0);
   CHECK(model.nv() == 1);
   CHECK(model.default_nconmax() == 8);
-  CHECK(model.flat().nM == 1);
+  CHECK(model.flat().nM == 20);
 }
 
 TEST_CASE("a model from mjModel is a copy, and an MJB is the same model") {

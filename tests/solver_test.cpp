@@ -87,7 +87,7 @@ void clear_lane(Scratch<B>& s, int l) {
     for (auto row : {s.d.qvel, s.d.qacc_smooth, s.d.qfrc_smooth, s.d.qacc_warmstart}) B::set(row, i, l, 0);
   for (int i = 0; i < s.z.nq; i++) B::set(s.d.qpos, i, l, 0);
   for (int i = 0; i < s.z.nM; i++) B::set(s.d.M, i, l, 0);
-  for (int i = 0; i < s.z.nv; i++) B::set(s.d.M, s.m.M_rowadr[i] + s.m.dof_depth[i], l, 1);
+  for (int i = 0; i < s.z.nv; i++) B::set(s.d.M, s.m.M_rowadr[i] + kQuad * s.m.dof_depth[i], l, 1);
   for (int i = 0; i < 6 * s.z.nv; i++) B::set(s.d.cdof, i, l, 0);
   for (int i = 0; i < 6 * s.z.nbody; i++) B::set(s.d.cvel, i, l, 0);
   for (int i = 0; i < 10 * s.z.nbody; i++) B::set(s.d.cinert, i, l, 0);

@@ -2,13 +2,14 @@
 //
 //   in     cinert cdof
 //   out    crb   composite inertia of each subtree
-//          M     rows of ancestors: entry (i, j) at M_rowadr[i] + dof_depth[j]
+//          M     in panels (kernels/panel.h)
+//   scratch cfrc
 //   after  com_pos
 //   source engine_core_smooth.c mj_crb; Featherstone, Rigid Body Dynamics Algorithms, sec. 6.2
 #pragma once
 
+#include "kernels/panel.h"
 #include "math/spatial.h"
-#include "world/view.h"
 
 namespace batchsim {
 inline namespace BS_ISA {
@@ -32,11 +33,23 @@ BS_FN void crb(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     t.sync();
   }
 
-  for (int i : t.range(0, m.nv)) {
-    const Spatial<Real> f = load10<Real>(d.crb, 10 * m.dof_bodyid[i]) * load6<Real>(d.cdof, 6 * i);
-    const int row = m.M_rowadr[i], n = m.dof_depth[i];
-    for (int a = 0; a < n; a++) d.M[row + a] = dot(load6<Real>(d.cdof, 6 * m.M_colind[row + a]), f);
-    d.M[row + n] = dot(load6<Real>(d.cdof, 6 * i), f) + Real(m.dof_armature[i]);
+  // momentum of the subtree as DoF i turns
+  for (int i : t.range(0, m.nv))
+    store(d.cfrc, 6 * i, load10<Real>(d.crb, 10 * m.dof_bodyid[i]) * load6<Real>(d.cdof, 6 * i));
+  t.sync();
+
+  // a column of a panel: its DoF against the segment's
+  for (int c : t.range(0, m.ncol)) {
+    const int s = m.col_seg[c], first = m.seg_dof[s], j = m.M_colind[c];
+    const int last = j < 0 ? first - 1 : first + m.seg_size[s] - 1;
+    const Spatial<Real> axis = load6<Real>(d.cdof, 6 * max_int(j, 0));
+    Quad<Real> q;
+    for (int p = 0; p < kQuad; p++) {
+      const int i = first + p;
+      q.v[p] = i <= last && i >= j ? dot(axis, load6<Real>(d.cfrc, 6 * i)) : Real(0);
+      if (i == j) q.v[p] = q.v[p] + Real(m.dof_armature[i]);
+    }
+    store_quad<B>(d.M, c, q);
   }
   t.sync();
 }

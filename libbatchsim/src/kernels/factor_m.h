@@ -1,130 +1,104 @@
 // Factor and solve on the DoF tree: M = L' D L, L with M's pattern.
 //
-// A level of the tree at a time, deepest first; all rows of a level have the same length. With U = D L (unscaled),
-//
-//   U(i, j) = M(i, j) - sum over descendants k of i:  U(k, i) U(k, j) / D(k)
-//
-//   in     M (any matrix with the tree's pattern)
-//   out    L (nM)      rows scaled: L below, D on the diagonal
-//          Dinv (nv)   1 / D
+//   in     M (any matrix with the tree's pattern, in panels)
+//   out    qLD   panels of U = D L below, 1 / D on the diagonal
 //   warns  INERTIA where some D is below the least pivot: it is clamped, as MuJoCo 4.0 does
-//   cost   sum over DoFs of depth^2 / 2 multiply-adds; a barrier a level
-//   source engine_core_smooth.c mj_factorI, mj_solveLD; Featherstone, sec. 6.5
-//
-// On packs the gather with up to eight columns in registers is 1.3 to 1.5 times faster than MuJoCo's order (rows subtracted from
-// their ancestors').
+//   cost   sum over DoFs of depth^2 / 2 multiply-adds; two or three barriers a height of the segment tree
+//   source engine_core_smooth.c mj_factorI, mj_solveLD; Featherstone, sec. 6.5; docs/factorisation.md
 #pragma once
 
+#include "kernels/factor_team.h"
 #include "kernels/status.h"
 
 namespace batchsim {
 inline namespace BS_ISA {
 
-// MuJoCo's mjMINVAL; in float also what rounding leaves of an entry of the diagonal that cancels, as in a chain of a hundred hinges
-// without armature
+// a member that works blocks of columns works alone: it goes through the tree a segment at a time, a limb at a stretch, which keeps
+// the limb's rows in its cache; a team goes a height at a time
 template <class B>
-BS_FN typename B::Real least_pivot(typename B::Real diagonal) {
+inline constexpr bool works_alone = B::block > 1;
+
+// the model's own tree, with M's panels
+template <class B>
+struct ModelTree {
+  using Row = typename B::RealRow;
   using Real = typename B::Real;
-  if constexpr (sizeof(typename B::Scalar) == 4)
-    return max(Real(1e-15), Real(1e-7) * diagonal);
+  static constexpr int stride = kQuad;     // from one entry of a row to the next
+  static constexpr bool preload = true;  // a team copies M first
+
+  const ModelView<B>& m;
+  const Segment* segments;  // a copy near the team, if it has one
+
+  BS_FN explicit ModelTree(const ModelView<B>& m) : m(m), segments(reinterpret_cast<const Segment*>(m.segment)) {}
+  BS_FN ModelTree(const ModelView<B>& m, const Segment* segments) : m(m), segments(segments) {}
+
+  BS_FN int count() const { return m.nseg; }
+  BS_FN Segment segment(int s) const { return segments[s]; }
+  BS_FN int size(int s) const { return segments[s].size(); }
+  BS_FN int depth(int s) const { return segments[s].depth(); }
+  BS_FN int below(int s) const { return segments[s].below(); }
+  BS_FN int descendant(int s, int e) const { return s + 1 + e; }
+  BS_FN int dof(int s) const { return m.seg_dof[s]; }
+  BS_FN int row(int s, int t) const { return kQuad * (segments[s].column + 1) + t; }
+  BS_FN int column_dof(int s, int a) const { return m.M_colind[segments[s].column + 1 + a]; }
+
+  // ---- for a team
+  struct Place {
+    int segment, column, chunk;
+  };
+  BS_FN int ndof() const { return m.nv; }
+  BS_FN int dof_seg(int k) const { return m.dof_seg[k]; }
+  BS_FN int columns() const { return m.ncol; }
+  BS_FN int nheight() const { return m.nheight; }
+  BS_FN bool is_split(int h) const { return m.height_split[h]; }
+  BS_FN int task_start(int h) const { return m.height_task[2 * h]; }
+  BS_FN int task_end(int h, bool rhs) const { return m.height_task[2 * h + 1 + rhs]; }
+  BS_FN int column_start(int h) const { return m.height_column[2 * h]; }
+  BS_FN int column_end(int h, bool rhs) const { return m.height_column[2 * h + 1 + rhs]; }
+  BS_FN Place unpack(int x) const {
+    return {x & ((1 << m.task_colbit) - 1), x >> m.task_colbit & ((1 << (m.task_chunkbit - m.task_colbit)) - 1), x >> m.task_chunkbit};
+  }
+  BS_FN Place task(int q) const { return unpack(m.task[q]); }
+  BS_FN Place column(int q) const { return unpack(m.column[q]); }
+  static BS_FN int second(Segment g, int j) { return j + (g.depth() + kQuad + 1) / 2; }
+  BS_FN int nlevel() const { return m.nseglevel; }
+  BS_FN int level_start(int level) const { return m.level_segadr[level]; }
+  BS_FN int by_level(int q) const { return m.seg_bylevel[q]; }
+  BS_FN int ancestor(int s, int level) const { return m.seg_chain[m.seg_chainadr[s] + level]; }
+  BS_FN Quad<Real> load(Row row, Segment g, int j) const { return load_quad<B>(row, g.column + j); }
+  BS_FN void store(Row row, Segment g, int j, Quad<Real> q) const { store_quad<B>(row, g.column + j, q); }
+};
+
+// a team's scratch from one row (Sizes::nfactor)
+template <class B>
+BS_FN TeamScratch<B> team_scratch(const ModelView<B>& m, typename B::RealRow row) {
+  return {row, row + kQuad * (m.ncol + 1), m.nseg};
+}
+
+// the factor of A, a matrix with the tree's pattern, into U. Returns the lanes with a pivot that was too small
+template <class B>
+BS_FN typename B::Mask factor_tree(Team<B> t, const ModelView<B>& m, const StateView<B>& d, typename B::RealRow A,
+                                   typename B::RealRow U) {
+  const ModelTree<B> tree(m);
+  if constexpr (works_alone<B>)
+    return factor_alone<B>(tree, A, U, d.factor_work, B::from_bits(~0u));
   else
-    return 1e-15;
-}
-
-// columns j0 ... j0 + N - 1 of row i, gathered from the rows of its descendants
-template <int N, class B>
-BS_FN void gather_columns(const ModelView<B>& m, typename B::RealRow M, typename B::RealRow U, typename B::RealRow Dinv, int i,
-                          int j0) {
-  using Real = typename B::Real;
-  const int row = m.M_rowadr[i], n = m.dof_depth[i];
-  Real acc[N];
-  for (int q = 0; q < N; q++) acc[q] = M[row + j0 + q];
-  for (int k = i + 1; k <= i + m.dof_subtreenum[i]; k++) {
-    const int rk = m.M_rowadr[k];
-    const Real c = -(Real(U[rk + n]) * Real(Dinv[k]));
-    for (int q = 0; q < N; q++) acc[q] = fma(c, Real(U[rk + j0 + q]), acc[q]);
-  }
-  for (int q = 0; q < N; q++) U[row + j0 + q] = acc[q];
-}
-
-// fn(std::integral_constant) with the constant n, 1 ... 8
-template <int N, class F>
-BS_FN void with_constant(int n, F fn) {
-  if constexpr (N == 1) {
-    fn(std::integral_constant<int, 1>());
-  } else {
-    if (n == N)
-      fn(std::integral_constant<int, N>());
-    else
-      with_constant<N - 1>(n, fn);
-  }
-}
-
-template <class B>
-BS_FN typename B::Mask factor_tree(Team<B> t, const ModelView<B>& m, typename B::RealRow M, typename B::RealRow L,
-                                   typename B::RealRow Dinv) {
-  using Real = typename B::Real;
-
-  for (int level = 0; level < m.nlevel; level++) {
-    const int start = m.dof_leveladr[level], count = m.dof_leveladr[level + 1] - start;
-    const int length = m.dof_depth[m.dof_order[start]] + 1;
-    const int nblock = (length + B::block - 1) / B::block;
-    for (int e : t.range(0, count * nblock)) {
-      const int i = m.dof_order[start + e / nblock], j0 = e % nblock * B::block;
-      with_constant<B::block>(min_int(B::block, length - j0),
-                              [&](auto N) { gather_columns<decltype(N)::value, B>(m, M, L, Dinv, i, j0); });
-    }
-    t.sync();
-    for (int q : t.range(start, start + count)) {
-      const int i = m.dof_order[q], diag = m.M_rowadr[i] + m.dof_depth[i];
-      Dinv[i] = Real(1) / max(Real(L[diag]), least_pivot<B>(M[diag]));
-    }
-    t.sync();
-  }
-
-  // rows of U become rows of L
-  for (int i : t.range(0, m.nv)) {
-    const int row = m.M_rowadr[i], n = m.dof_depth[i];
-    const Real s = Dinv[i];
-    for (int a = 0; a < n; a++) L[row + a] = Real(L[row + a]) * s;
-  }
-  return t.any_lane(0, m.nv, [&](int i) {
-    const int diag = m.M_rowadr[i] + m.dof_depth[i];
-    return Real(L[diag]) < least_pivot<B>(M[diag]);
-  });
+    return factor_team<false>(t, tree, A, U, team_scratch(m, d.factor_work), U, U);
 }
 
 // x = (L' D L)^-1 x
 template <class B>
-BS_FN void solve_tree(Team<B> t, const ModelView<B>& m, typename B::RealRow L, typename B::RealRow Dinv, typename B::RealRow x) {
-  using Real = typename B::Real;
-
-  // x(j) -= sum over descendants k: L(k, j) x(k), deepest level first
-  for (int level = 1; level < m.nlevel; level++) {
-    for (int q : t.range(m.dof_leveladr[level], m.dof_leveladr[level + 1])) {
-      const int j = m.dof_order[q], n = m.dof_depth[j];
-      Real acc = x[j];
-      for (int k = j + 1; k <= j + m.dof_subtreenum[j]; k++) acc = fma(-Real(L[m.M_rowadr[k] + n]), Real(x[k]), acc);
-      x[j] = acc;
-    }
-    t.sync();
-  }
-
-  // x(i) = x(i) / D(i) - sum over ancestors j: L(i, j) x(j), from the roots
-  for (int level = m.nlevel - 1; level >= 0; level--) {
-    for (int q : t.range(m.dof_leveladr[level], m.dof_leveladr[level + 1])) {
-      const int i = m.dof_order[q], row = m.M_rowadr[i], n = m.dof_depth[i];
-      Real acc = Real(x[i]) * Real(Dinv[i]);
-      for (int a = 0; a < n; a++) acc = fma(-Real(L[row + a]), Real(x[m.M_colind[row + a]]), acc);
-      x[i] = acc;
-    }
-    t.sync();
-  }
+BS_FN void solve_tree(Team<B> t, const ModelView<B>& m, const StateView<B>& d, typename B::RealRow U, typename B::RealRow x) {
+  const ModelTree<B> tree(m);
+  if constexpr (works_alone<B>)
+    solve_alone<B>(tree, U, x);
+  else
+    solve_team(t, tree, U, team_scratch(m, d.factor_work), x);
 }
 
 template <class B>
 BS_FN void factor_m(Team<B> t, const ModelView<B>& m, StateView<B> d) {
-  raise(t, d, kBadInertia, factor_tree(t, m, d.M, d.qLD, d.qLDiagInv));
+  raise(t, d, kBadInertia, factor_tree(t, m, d, d.M, d.qLD));
 }
 
 }  // namespace BS_ISA

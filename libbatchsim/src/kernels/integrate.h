@@ -3,7 +3,7 @@
 //   (M - h dF/dv) a = qfrc_smooth + qfrc_constraint;  qvel += h a;  qpos += h qvel
 //
 //   in     M qfrc_smooth qfrc_constraint qacc actuator_force, and the state
-//   out    qpos qvel time qacc_warmstart;  scratch qH qHDiagInv qtmp
+//   out    qpos qvel time qacc_warmstart;  scratch qHM qH qtmp
 //   note   dF/dv of joint actuators and dampers is diagonal. Under implicitfast the six DoFs of a standalone free body are solved with
 //          the unsymmetric derivative of their gyroscopic forces as well.
 //   source engine_forward.c mj_EulerSkip, mj_implicitSkip, mj_advance; engine_derivative.c mjd_freeMhat
@@ -62,7 +62,7 @@ BS_FN void solve_free_body(const ModelView<B>& m, const StateView<B>& d, int jnt
 
   Real A[6][6];
   for (int r = 0; r < 6; r++)
-    for (int c = 0; c <= r; c++) A[r][c] = A[c][r] = d.M[m.M_rowadr[adr + r] + c];
+    for (int c = 0; c <= r; c++) A[r][c] = A[c][r] = d.M[m.M_rowadr[adr + r] + kQuad * c];
   const Real extra[6] = {lin_diag.x, lin_diag.y, lin_diag.z, rot_diag.x, rot_diag.y, rot_diag.z};
   for (int r = 0; r < 6; r++) A[r][r] = A[r][r] + extra[r];
   for (int r = 0; r < 3; r++)
@@ -108,14 +108,20 @@ BS_FN void implicit_acceleration(Team<B> t, const ModelView<B>& m, StateView<B> 
     for (int k : t.range(0, m.nv)) d.qtmp[k] = Real(d.qacc[k]);
     return;
   }
+  for (int c : t.range(0, m.ncol)) {
+    const int k = m.M_colind[c];
+    Quad<Real> q = load_quad<B>(d.M, c);
+    if (k >= 0 && m.dof_seg[k] == m.col_seg[c]) {
+      const Real extra = implicit_diagonal(m, d, k);
+      for (int p = 0; p < kQuad; p++) q.v[p] = q.v[p] + (p == k - m.seg_dof[m.col_seg[c]] ? extra : Real(0));
+    }
+    store_quad<B>(d.qHM, c, q);
+  }
   for (int i : t.range(0, m.nv)) {
-    const int row = m.M_rowadr[i], n = m.dof_depth[i];
-    for (int a = 0; a < n; a++) d.qHM[row + a] = Real(d.M[row + a]);
-    d.qHM[row + n] = Real(d.M[row + n]) + implicit_diagonal(m, d, i);
     d.qtmp[i] = Real(d.qfrc_smooth[i]) + Real(d.qfrc_constraint[i]);
   }
   t.sync();
-  raise(t, d, kBadInertia, factor_tree(t, m, d.qHM, d.qH, d.qHDiagInv));
+  raise(t, d, kBadInertia, factor_tree(t, m, d, d.qHM, d.qH));
 
   // a standalone free body is alone in its tree, so its DoFs can be solved first and left out below
   const bool gyro = m.integrator == kImplicitfast && m.nfreebody > 0;
@@ -129,14 +135,14 @@ BS_FN void implicit_acceleration(Team<B> t, const ModelView<B>& m, StateView<B> 
     }
     t.sync();
   }
-  solve_tree(t, m, d.qH, d.qHDiagInv, d.qtmp);
+  solve_tree(t, m, d, d.qH, d.qtmp);
   const auto refine = violent(t, m, d.qtmp);
   if (any(refine)) {
     const auto r = d.qtmp + 2 * m.nv;
     residual(
         t, m, d, d.qtmp, r, [&](int k) { return widen(Real(d.qfrc_smooth[k])) + widen(Real(d.qfrc_constraint[k])); },
         [&](int k) { return implicit_diagonal(m, d, k); });
-    solve_tree(t, m, d.qH, d.qHDiagInv, r);
+    solve_tree(t, m, d, d.qH, r);
     for (int k : t.range(0, m.nv)) d.qtmp[k] = select(refine, Real(d.qtmp[k]) - Real(r[k]), Real(d.qtmp[k]));
     t.sync();
   }

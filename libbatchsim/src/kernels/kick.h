@@ -28,13 +28,13 @@ BS_FN void kick(Team<B> t, const ModelView<B>& m, StateView<B> d, int body) {
   // the DoFs that move the body: its deepest one and that one's ancestors
   const int last = m.body_lastdof[body];
   if (last >= 0) {
-    for (int a : t.range(m.M_rowadr[last], m.M_rowadr[last] + m.dof_depth[last] + 1)) {
+    for (int a : t.range(m.M_coladr[last], m.M_coladr[last] + m.dof_depth[last] + 1)) {
       const int k = m.M_colind[a];
       d.qtmp[k] = dot(load6<Real>(d.cdof, 6 * k), wrench);
     }
   }
   t.sync();
-  solve_tree(t, m, d.qLD, d.qLDiagInv, d.qtmp);
+  solve_tree(t, m, d, d.qLD, d.qtmp);
   for (int k : t.range(0, m.nv)) d.qvel[k] = Real(d.qvel[k]) + Real(d.qtmp[k]);
 }
 

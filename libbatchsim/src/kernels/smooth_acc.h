@@ -1,6 +1,6 @@
 // Unconstrained acceleration: qacc_smooth = M^-1 (passive - bias + applied + actuator + J' xfrc).
 //
-//   in     qfrc_passive qfrc_bias qfrc_applied qfrc_actuator xfrc_applied, a running push; qLD qLDiagInv cdof
+//   in     qfrc_passive qfrc_bias qfrc_applied qfrc_actuator xfrc_applied, a running push; qLD cdof
 //   out    qfrc_smooth qacc_smooth;  scratch qtmp
 //   source engine_forward.c mj_fwdAcceleration, engine_support.c mj_xfrcAccumulate
 #pragma once
@@ -51,13 +51,13 @@ BS_FN void smooth_acc(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     d.qacc_smooth[k] = f;
   }
   t.sync();
-  solve_tree(t, m, d.qLD, d.qLDiagInv, d.qacc_smooth);
+  solve_tree(t, m, d, d.qLD, d.qacc_smooth);
 
   const auto refine = violent(t, m, d.qacc_smooth);
   if (!any(refine)) return;
   residual(
       t, m, d, d.qacc_smooth, d.qtmp, [&](int k) { return widen(Real(d.qfrc_smooth[k])); }, [](int) { return 0; });
-  solve_tree(t, m, d.qLD, d.qLDiagInv, d.qtmp);
+  solve_tree(t, m, d, d.qLD, d.qtmp);
   for (int k : t.range(0, m.nv))
     d.qacc_smooth[k] = select(refine, Real(d.qacc_smooth[k]) - Real(d.qtmp[k]), Real(d.qacc_smooth[k]));
 }

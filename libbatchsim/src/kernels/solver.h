@@ -81,7 +81,7 @@ BS_FN void solver_start(Team<B> t, const ModelView<B>& m, const StateView<B>& d,
   using Mask = typename B::Mask;
   mul_J(t, m, d, z, d.qacc_warmstart, d.row_x);
   mul_J(t, m, d, z, d.qacc_smooth, d.row_v);
-  mul_M(t, m, d, z, d.qacc_warmstart, d.Ma);
+  mul_M(t, m, d, d.qacc_warmstart, d.Ma);
   t.sync();
   for (int r : t.range(0, z.all())) {
     const Real aref = d.row_aref[r];
@@ -138,7 +138,7 @@ BS_FN void first_factor(Team<B> t, const ModelView<B>& m, const StateView<B>& d,
   for (int r : t.range(0, z.all())) d.row_wH[r] = Real(d.row_w[r]);
   hessian_start(t, m, d);
   hessian_add(t, m, d, z, d.row_w);
-  hessian_factor(t, d, z, B::from_bits(~0u));
+  hessian_factor(t, m, d, B::from_bits(~0u));
 }
 
 // rank-one updates in the given lanes for the rows of row_list whose weight changed; up to four on one chain together
@@ -210,7 +210,7 @@ BS_FN void next_factor(Team<B> t, const ModelView<B>& m, const StateView<B>& d, 
   }
   active_slots(t, d, z, [&](int s) { return any(Real(d.row_dw[s]) != Real(0)); });
   hessian_add(t, m, d, z, d.row_dw);
-  hessian_factor(t, d, z, rebuild);
+  hessian_factor(t, m, d, rebuild);
 }
 
 // first and second derivative of s along the search direction
@@ -288,7 +288,7 @@ BS_FN void refine_solution(Team<B> t, const ModelView<B>& m, const StateView<B>&
   residual(
       t, m, d, d.qacc, d.grad, [&](int k) { return widen(Real(d.qfrc_smooth[k])) + widen(Real(d.qfrc_constraint[k])); },
       [](int) { return 0; });
-  newton_direction(t, d, z, refine);
+  newton_direction(t, m, d, refine);
   mul_J(t, m, d, z, d.search, d.row_v);
   for (int i : t.range(0, m.nv)) d.qacc[i] = select(refine, Real(d.qacc[i]) + Real(d.search[i]), Real(d.qacc[i]));
   t.sync();
@@ -326,8 +326,8 @@ BS_FN void solver(Team<B> t, const ModelView<B>& m, StateView<B> d) {
       first_factor(t, m, d, z);
     else
       next_factor(t, m, d, z);
-    newton_direction(t, d, z, live);
-    mul_M(t, m, d, z, d.search, d.Ms);
+    newton_direction(t, m, d, live);
+    mul_M(t, m, d, d.search, d.Ms);
     mul_J(t, m, d, z, d.search, d.row_v);
     t.sync();
 

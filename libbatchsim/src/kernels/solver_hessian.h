@@ -1,6 +1,6 @@
 // The Hessian H = M + J' diag(w) J on the tile's elimination tree, its factor, and rank-one updates of the factor.
 //
-//   H = L' D L;  U = D L is kept unscaled:  U(i, j) = H(i, j) - sum over descendants k of i:  U(k, i) U(k, j) / D(k)
+//   H = L' D L, as in factor_alone.h and factor_team.h: U = D L below, 1 / D on the diagonal
 //
 // A rank-one update H + sigma z z' in these terms, from the leaf to the root (Gill, Golub, Murray, Saunders 1974, method C1):
 //
@@ -19,9 +19,9 @@ template <class B>
 BS_FN void hessian_start(Team<B> t, const ModelView<B>& m, const StateView<B>& d) {
   using Real = typename B::Real;
   for (int i : t.range(0, m.nv)) {
-    const int row = d.elim_rowadr[i], Mrow = m.M_rowadr[i];
+    const int row = d.elim_rowadr[i], Mrow = m.M_rowadr[i], chain = m.M_coladr[i];
     for (int a = 0; a < d.elim_depth[i]; a++) d.H[row + a] = 0;
-    for (int a = 0; a <= m.dof_depth[i]; a++) d.H[row + d.elim_depth[m.M_colind[Mrow + a]]] = Real(d.M[Mrow + a]) + Real(0);
+    for (int a = 0; a <= m.dof_depth[i]; a++) d.H[row + d.elim_depth[m.M_colind[chain + a]]] = Real(d.M[Mrow + kQuad * a]) + Real(0);
   }
   t.sync();
 }
@@ -96,41 +96,88 @@ BS_FN void hessian_add(Team<B> t, const ModelView<B>& m, const StateView<B>& d, 
   add_diagonal(t, m, d, z, true, w, d.H, [&](int k) { return d.elim_rowadr[k + 1] - 1; });
 }
 
-// columns j ... j + N - 1 of row i of U
-template <int N, class B>
-BS_FN void factor_columns(const StateView<B>& d, int i, int j, typename B::Mask lanes) {
+// the tile's elimination tree, with H's rows one after another
+template <class B>
+struct EliminationTree {
+  using Row = typename B::RealRow;
   using Real = typename B::Real;
-  const int row = d.elim_rowadr[i], n = d.elim_depth[i];
-  Real acc[N];
-  for (int q = 0; q < N; q++) acc[q] = d.H[row + j + q];
-  for (int e = d.elim_descadr[i]; e < d.elim_descadr[i + 1]; e++) {
-    const int k = d.elim_desc[e], rk = d.elim_rowadr[k];
-    const Real c = -(Real(d.HU[rk + n]) * Real(d.HDinv[k]));
-    for (int q = 0; q < N; q++) acc[q] = fma(c, Real(d.HU[rk + j + q]), acc[q]);
+  static constexpr int stride = 1;
+  static constexpr bool preload = false;
+
+  const ModelView<B>& m;
+  const StateView<B>& d;
+
+  // what a team sees of a segment: its sums are not split
+  struct Segment {
+    int d0, n, descendants;
+    int first, row[kQuad];
+    BS_FN int depth() const { return d0; }
+    BS_FN int size() const { return n; }
+    BS_FN int below() const { return descendants; }
+    BS_FN int nchunk() const { return 1; }
+    BS_FN int chunk() const { return descendants; }
+    BS_FN bool paired() const { return false; }
+    static constexpr int part = 0;
+  };
+
+  BS_FN int count() const { return d.solver_n[kSegmentCount]; }
+  BS_FN int size(int s) const { return d.seg_size[s]; }
+  BS_FN int dof(int s) const { return d.seg_dof[s]; }
+  BS_FN int depth(int s) const { return d.elim_depth[dof(s)]; }
+  BS_FN int below(int s) const { return d.seg_descadr[s + 1] - d.seg_descadr[s]; }
+  BS_FN int descendant(int s, int e) const { return d.seg_desc[d.seg_descadr[s] + e]; }
+  BS_FN int row(int s, int t) const { return d.elim_rowadr[dof(s) + t]; }
+  BS_FN int column_dof(int s, int a) const { return d.elim_colind[row(s, 0) + a]; }
+
+  // ---- for a team
+  struct Place {
+    int segment, column, chunk;
+  };
+  BS_FN Segment segment(int s) const {
+    Segment g;
+    g.d0 = depth(s), g.n = size(s), g.descendants = below(s), g.first = dof(s);
+    for (int t = 0; t < kQuad; t++) g.row[t] = t < g.n ? int(d.elim_rowadr[g.first + t]) : -1;
+    return g;
   }
-  for (int q = 0; q < N; q++) d.HU[row + j + q] = select(lanes, acc[q], Real(d.HU[row + j + q]));
-}
+  BS_FN int nheight() const { return d.solver_n[kHeightCount]; }
+  BS_FN bool is_split(int) const { return false; }
+  BS_FN int task_start(int h) const { return d.height_col[h]; }
+  BS_FN int task_end(int h, bool) const { return d.height_col[h + 1]; }
+  BS_FN int column_start(int h) const { return d.height_col[h]; }
+  BS_FN int column_end(int h, bool) const { return d.height_col[h + 1]; }
+  BS_FN Place column(int q) const { return task(q); }
+  static BS_FN int second(const Segment&, int j) { return j; }
+  BS_FN Place task(int q) const {
+    int a = 0, b = count();  // the segment whose columns q is among
+    while (b - a > 1) {
+      const int mid = (a + b) / 2;
+      if (d.seg_col[mid] <= q)
+        a = mid;
+      else
+        b = mid;
+    }
+    return {d.seg_order[a], q - d.seg_col[a] + 1, 0};
+  }
+  // a column of the segment's rows; 0 where a row does not reach it
+  BS_FN Quad<Real> load(Row row, const Segment& g, int j) const {
+    Quad<Real> q;
+    for (int t = 0; t < kQuad; t++) q.v[t] = t < g.n && j <= g.d0 + 1 + t ? Real(row[g.row[t] + j - 1]) : Real(0);
+    return q;
+  }
+  BS_FN void store(Row row, const Segment& g, int j, Quad<Real> q) const {
+    for (int t = 0; t < kQuad; t++)
+      if (t < g.n && j <= g.d0 + 1 + t) row[g.row[t] + j - 1] = q.v[t];
+  }
+};
 
 // the factor of H in the given lanes; the others keep theirs
 template <class B>
-BS_FN void hessian_factor(Team<B> t, const StateView<B>& d, const RowCounts& z, typename B::Mask lanes) {
-  using Real = typename B::Real;
-  for (int p = 0; p < z.nphase; p++) {
-    const int start = d.elim_phase[p], count = d.elim_phase[p + 1] - start;
-    const int length = d.elim_depth[d.elim_order[start]] + 1, nblock = (length + B::block - 1) / B::block;
-    for (int e : t.range(0, count * nblock)) {
-      const int i = d.elim_order[start + e / nblock], j = e % nblock * B::block;
-      with_constant<B::block>(min_int(B::block, length - j),
-                              [&](auto N) { factor_columns<decltype(N)::value, B>(d, i, j, lanes); });
-    }
-    t.sync();
-    for (int q : t.range(start, start + count)) {
-      const int i = d.elim_order[q];
-      const int diag = d.elim_rowadr[i + 1] - 1;
-      d.HDinv[i] = select(lanes, Real(1) / max(Real(d.HU[diag]), least_pivot<B>(d.H[diag])), Real(d.HDinv[i]));
-    }
-    t.sync();
-  }
+BS_FN void hessian_factor(Team<B> t, const ModelView<B>& m, const StateView<B>& d, typename B::Mask lanes) {
+  const EliminationTree<B> tree{m, d};
+  if constexpr (works_alone<B>)
+    factor_alone<B>(tree, d.H, d.HU, d.elim_work, lanes);
+  else
+    factor_team<false, B>(t, tree, d.H, d.HU, TeamScratch<B>{d.elim_S, d.elim_work, tree.count()}, d.H, d.H);
 }
 
 // the factor of H + sum of sigma z z' over N vectors, one after another; z(v) is on the chain of leaf in hz, vector v from v nv on. For
@@ -138,23 +185,22 @@ BS_FN void hessian_factor(Team<B> t, const StateView<B>& d, const RowCounts& z, 
 template <int N, class B>
 BS_FN void rank_update(const ModelView<B>& m, const StateView<B>& d, int leaf, typename B::Real* sigma) {
   using Real = typename B::Real;
-  using Mask = typename B::Mask;
   const int chain = d.elim_rowadr[leaf], nv = m.nv;
   const auto z = d.hz;
   for (int a = d.elim_depth[leaf]; a >= 0; a--) {
     const int k = d.elim_colind[chain + a], row = d.elim_rowadr[k];
-    Real D = d.HU[row + a], inv = d.HDinv[k], sp[N], c[N];
+    Real inv = d.HU[row + a], sp[N], c[N];
     for (int v = 0; v < N; v++) {
       const Real p = z[v * nv + a];
-      const Mask some = p != Real(0);
       sp[v] = sigma[v] * p;
       c[v] = -(p * inv);
-      const Real Dnew = max(fma(sp[v], p, D), least_pivot<B>(D));
-      inv = Real(1) / Dnew;
-      sigma[v] = select(some, sigma[v] * (D * inv), sigma[v]);
-      D = Dnew;
+      // D new / D old is at least what keeps the pivot above the least one; 1 where nothing is added
+      const Real growth = fma(sp[v] * p, inv, Real(1)), least = least_growth<B>(inv);
+      const Real ratio = Real(1) / select(p != Real(0), max(growth, least), Real(1));
+      inv = inv * ratio;
+      sigma[v] = sigma[v] * ratio;
     }
-    d.HU[row + a] = D, d.HDinv[k] = inv;
+    d.HU[row + a] = inv;
     for (int r = a - 1; r >= 0; r--) {
       Real u = d.HU[row + r];
       for (int v = 0; v < N; v++) {
@@ -167,63 +213,27 @@ BS_FN void rank_update(const ModelView<B>& m, const StateView<B>& d, int leaf, t
   }
 }
 
-// hz = D^-1 L'^-1 (-grad) for N DoFs of a body, the last of them i
-template <int N, class B>
-BS_FN void solve_up(const StateView<B>& d, int i) {
-  using Real = typename B::Real;
-  const int first = i - N + 1, n = d.elim_depth[first];
-  Real acc[N];
-  for (int q = 0; q < N; q++) acc[q] = Real(0) - Real(d.grad[first + q]);
-  for (int e = d.elim_descadr[i]; e < d.elim_descadr[i + 1]; e++) {
-    const int k = d.elim_desc[e], adr = d.elim_rowadr[k] + n;
-    const Real y = d.hz[k];
-    for (int q = 0; q < N; q++) acc[q] = fma(-Real(d.HU[adr + q]), y, acc[q]);
-  }
-  for (int q = N - 1; q >= 0; q--) {
-    const Real y = acc[q] * Real(d.HDinv[first + q]);
-    const int adr = d.elim_rowadr[first + q] + n;
-    d.hz[first + q] = y;
-    for (int p = q - 1; p >= 0; p--) acc[p] = fma(-Real(d.HU[adr + p]), y, acc[p]);
-  }
-}
-
-// search = L^-1 hz for N DoFs of a body, the last of them i; 0 in the lanes that are not live
-template <int N, class B>
-BS_FN void solve_down(const StateView<B>& d, int i, typename B::Mask live) {
-  using Real = typename B::Real;
-  const int first = i - N + 1, n = d.elim_depth[first], chain = d.elim_rowadr[first];
-  Real acc[N];
-  int row[N];
-  for (int q = 0; q < N; q++) acc[q] = 0, row[q] = d.elim_rowadr[first + q];
-  for (int a = 0; a < n; a++) {
-    const Real s = d.search[d.elim_colind[chain + a]];
-    for (int q = 0; q < N; q++) acc[q] = fma(Real(d.HU[row[q] + a]), s, acc[q]);
-  }
-  for (int q = 0; q < N; q++) {
-    const Real s = select(live, fma(-acc[q], Real(d.HDinv[first + q]), Real(d.hz[first + q])), Real(0));
-    d.search[first + q] = s;
-    for (int p = q + 1; p < N; p++) acc[p] = fma(Real(d.HU[row[p] + n + q]), s, acc[p]);
-  }
-}
-
 // search = -H^-1 grad in the lanes of `live`, 0 in the others
 template <class B>
-BS_FN void newton_direction(Team<B> t, const StateView<B>& d, const RowCounts& z, typename B::Mask live) {
+BS_FN void newton_direction(Team<B> t, const ModelView<B>& m, const StateView<B>& d, typename B::Mask live) {
+  using Real = typename B::Real;
+  const EliminationTree<B> tree{m, d};
+  for (int k : t.range(0, m.nv)) d.search[k] = -Real(d.grad[k]);
+  t.sync();
   if constexpr (works_alone<B>) {
-    for (int e = 0; e < z.nnode; e++)
-      with_constant<node_length<B>>(d.node_size[e], [&](auto N) { solve_up<decltype(N)::value>(d, d.node_dof[e]); });
-    for (int e = z.nnode - 1; e >= 0; e--)
-      with_constant<node_length<B>>(d.node_size[e], [&](auto N) { solve_down<decltype(N)::value>(d, d.node_dof[e], live); });
+    solve_alone<B>(tree, d.HU, d.search);
   } else {
-    for (int p = 0; p < z.nphase; p++) {
-      for (int q : t.range(d.elim_phase[p], d.elim_phase[p + 1])) solve_up<1>(d, d.elim_order[q]);
+    for (int h = 0; h < tree.nheight(); h++) {
+      for (int q : t.range(d.height_adr[h], d.height_adr[h + 1])) solve_up<B>(tree, d.seg_order[q], d.HU, d.search);
       t.sync();
     }
-    for (int p = z.nphase - 1; p >= 0; p--) {
-      for (int q : t.range(d.elim_phase[p], d.elim_phase[p + 1])) solve_down<1>(d, d.elim_order[q], live);
+    for (int h = tree.nheight() - 1; h >= 0; h--) {
+      for (int q : t.range(d.height_adr[h], d.height_adr[h + 1])) solve_down<B>(tree, d.seg_order[q], d.HU, d.search);
       t.sync();
     }
   }
+  for (int k : t.range(0, m.nv)) d.search[k] = select(live, Real(d.search[k]), Real(0));
+  t.sync();
 }
 
 }  // namespace BS_ISA

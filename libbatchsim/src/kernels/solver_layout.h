@@ -24,21 +24,11 @@ namespace batchsim {
 inline namespace BS_ISA {
 
 // indices into solver_n
-enum { kSlotCount, kLimitCount, kFrictionCount, kLeafCount, kRunCount, kPhaseCount, kNodeCount, kFactorWork };
-
-// a member that works blocks of columns works alone: it goes through the tree a DoF at a time, a limb at a stretch, which keeps
-// the limb's rows in its cache; a team goes a level at a time
-template <class B>
-inline constexpr bool works_alone = B::block > 1;
+enum { kSlotCount, kLimitCount, kFrictionCount, kLeafCount, kRunCount, kSegmentCount, kHeightCount, kFactorWork };
 
 // J slots that one member multiplies at once
 template <class B>
 inline constexpr int run_length = works_alone<B> ? 4 : 1;
-
-// DoFs of one body that one member solves at once: they have the same ancestors and descendants outside, in every tile's tree, since
-// a row that touches a body has all of its DoFs
-template <class B>
-inline constexpr int node_length = works_alone<B> ? 3 : 1;
 
 // ---- elimination tree
 // the parents of this tile's tree; false: they are the DoF tree's
@@ -106,68 +96,70 @@ BS_FN void elimination_tree(const ModelView<B>& m, const StateView<B>& d, int nc
     d.elim_rowadr[nv] = adr;
   } else {
     for (int k = 0; k < nv; k++) d.elim_parent[k] = m.dof_parentid[k], d.elim_depth[k] = m.dof_depth[k];
-    for (int k = 0; k <= nv; k++) d.elim_rowadr[k] = m.M_rowadr[k];
-    for (int a = 0; a < m.nM; a++) d.elim_colind[a] = m.M_colind[a];
+    int adr = 0;
+    for (int k = 0; k < nv; k++) {
+      d.elim_rowadr[k] = adr;
+      for (int a = 0; a <= m.dof_depth[k]; a++) d.elim_colind[adr++] = m.M_colind[m.M_coladr[k] + a];
+    }
+    d.elim_rowadr[nv] = adr;
   }
 
-  // descendants, highest first, each DoF entering the lists of its chain
+  // segments, their descendants and heights
+  for (int k = 0; k < nv; k++) d.elim_children[k] = 0;
+  for (int k = 0; k < nv; k++)
+    if (d.elim_parent[k] >= 0) d.elim_children[d.elim_parent[k]] = d.elim_children[d.elim_parent[k]] + 1;
+  int nseg = 0;
+  for (int k = 0; k < nv; k++) {
+    const int p = d.elim_parent[k];
+    if (p >= 0 && p == k - 1 && d.elim_children[p] == 1 && d.seg_size[nseg - 1] < kQuad) {
+      d.seg_size[nseg - 1] = d.seg_size[nseg - 1] + 1;
+    } else {
+      d.seg_dof[nseg] = k, d.seg_size[nseg] = 1, d.seg_height[nseg] = 0, d.seg_descadr[nseg] = 0;
+      nseg++;
+    }
+    d.elim_seg[k] = nseg - 1;
+  }
+  const auto parent = [&](int s) {
+    const int p = d.elim_parent[d.seg_dof[s]];
+    return p < 0 ? -1 : int(d.elim_seg[p]);
+  };
+  int nheight = 0;
+  for (int s = nseg - 1; s >= 0; s--) {
+    const int p = parent(s), h = d.seg_height[s];
+    nheight = max_int(nheight, h + 1);
+    if (p < 0) continue;
+    d.seg_height[p] = max_int(d.seg_height[p], h + 1);
+    d.seg_descadr[p] = d.seg_descadr[p] + d.seg_descadr[s] + 1;
+  }
   int adr = 0;
-  if (joined) {
-    for (int k = 0; k <= nv; k++) d.elim_descadr[k] = 0;
-    for (int k = nv - 1; k >= 0; k--)
-      if (d.elim_parent[k] >= 0) d.elim_descadr[d.elim_parent[k]] = d.elim_descadr[d.elim_parent[k]] + d.elim_descadr[k] + 1;
-    for (int k = 0; k <= nv; k++) {
-      const int n = d.elim_descadr[k];
-      d.elim_descadr[k] = adr;
-      adr += n;
+  for (int s = 0; s < nseg; s++) {
+    const int n = d.seg_descadr[s];
+    d.seg_descadr[s] = adr;
+    adr += n;
+  }
+  for (int s = 0; s < nseg; s++)
+    for (int p = parent(s); p >= 0; p = parent(p)) {
+      const int place = d.seg_descadr[p];
+      d.seg_desc[place] = s;
+      d.seg_descadr[p] = place + 1;
     }
-    for (int k = nv - 1; k >= 0; k--) {
-      const int row = d.elim_rowadr[k];
-      for (int a = 0; a < d.elim_depth[k]; a++) {
-        const int j = d.elim_colind[row + a], place = d.elim_descadr[j];
-        d.elim_desc[place] = k;
-        d.elim_descadr[j] = place + 1;
+  for (int s = nseg; s > 0; s--) d.seg_descadr[s] = int(d.seg_descadr[s - 1]);
+  d.seg_descadr[0] = 0;
+  int place = 0, column = 0;
+  for (int h = 0; h < nheight; h++) {
+    d.height_adr[h] = place, d.height_col[h] = column;
+    for (int s = 0; s < nseg; s++)
+      if (d.seg_height[s] == h) {
+        d.seg_order[place] = s, d.seg_col[place++] = column;
+        column += d.elim_depth[d.seg_dof[s]] + kQuad;
       }
-    }
-    for (int k = nv; k > 0; k--) d.elim_descadr[k] = int(d.elim_descadr[k - 1]);
-    d.elim_descadr[0] = 0;
-  } else {
-    for (int i = 0; i < nv; i++) {
-      d.elim_descadr[i] = adr;
-      for (int k = i + m.dof_subtreenum[i]; k > i; k--) d.elim_desc[adr++] = k;
-    }
-    d.elim_descadr[nv] = adr;
   }
-
-  // phases: DoFs that do not wait for each other
-  int nphase = 0, place = 0;
-  if (works_alone<B>) {
-    for (int k = nv - 1; k >= 0; k--) d.elim_phase[nphase++] = place, d.elim_order[place++] = k;
-  } else {
-    int deepest = 0;
-    for (int k = 0; k < nv; k++) deepest = max_int(deepest, d.elim_depth[k]);
-    for (int level = deepest; level >= 0; level--) {
-      d.elim_phase[nphase++] = place;
-      for (int k = nv - 1; k >= 0; k--)
-        if (d.elim_depth[k] == level) d.elim_order[place++] = k;
-    }
-  }
-  d.elim_phase[nphase] = place;
-  d.solver_n[kPhaseCount] = nphase;
-
-  // nodes, highest first
-  int nnode = 0;
-  for (int k = nv - 1; k >= 0;) {
-    int n = 1;
-    while (n < node_length<B> && k - n >= 0 && m.dof_bodyid[k - n] == m.dof_bodyid[k]) n++;
-    d.node_dof[nnode] = k, d.node_size[nnode++] = n;
-    k -= n;
-  }
-  d.solver_n[kNodeCount] = nnode;
+  d.height_adr[nheight] = place, d.height_col[nheight] = column, d.seg_col[place] = column;
+  d.solver_n[kSegmentCount] = nseg, d.solver_n[kHeightCount] = nheight;
 
   // multiply-adds of adding rows and factoring anew on the DoF tree, which every world shares
-  int work = 2 * m.nM;
-  for (int k = 0; k < nv; k++) work += m.dof_subtreenum[k] * (m.dof_depth[k] + 1);
+  int work = 0;
+  for (int k = 0; k < nv; k++) work += (m.dof_subtreenum[k] + 2) * (m.dof_depth[k] + 1);
   d.solver_n[kFactorWork] = work;
 }
 

@@ -11,7 +11,7 @@ inline namespace BS_ISA {
 
 // counts of this step
 struct RowCounts {
-  int nslot, nlim, nfric, nleaf, nrun, nphase, nnode;
+  int nslot, nlim, nfric, nleaf, nrun;
   BS_FN int limits() const { return nslot; }
   BS_FN int one_sided() const { return nslot + nlim; }  // contacts and limits: force >= 0
   BS_FN int all() const { return nslot + nlim + nfric; }
@@ -19,7 +19,7 @@ struct RowCounts {
 template <class B>
 BS_FN RowCounts row_counts(const StateView<B>& d) {
   return {d.solver_n[kSlotCount], d.solver_n[kLimitCount], d.solver_n[kFrictionCount], d.solver_n[kLeafCount],
-          d.solver_n[kRunCount],  d.solver_n[kPhaseCount], d.solver_n[kNodeCount]};
+          d.solver_n[kRunCount]};
 }
 
 // the DoF of a limit or friction slot, and the sign of its only entry of J
@@ -49,40 +49,40 @@ BS_FN void sums(Team<B> t, int a, int b, typename B::Real (&s)[N], F f) {
   }
 }
 
-// y = M x in the rows of a node: N DoFs from `first` on
+// y = M x in the rows of N DoFs of a segment, from `first` on
 template <int N, class B>
 BS_FN void mul_M_rows(const ModelView<B>& m, const StateView<B>& d, int first, typename B::RealRow x, typename B::RealRow y) {
   using Real = typename B::Real;
   const int n = m.dof_depth[first], last = first + N - 1;
-  const int chain = m.M_rowadr[first];
+  const int chain = m.M_coladr[first];
   Real up[N], down[N], own[N];
   int row[N];
   for (int q = 0; q < N; q++) up[q] = 0, down[q] = 0, own[q] = x[first + q], row[q] = m.M_rowadr[first + q];
   for (int a = 0; a < n; a++) {
     const Real xa = x[m.M_colind[chain + a]];
-    for (int q = 0; q < N; q++) up[q] = fma(Real(d.M[row[q] + a]), xa, up[q]);
+    for (int q = 0; q < N; q++) up[q] = fma(Real(d.M[row[q] + kQuad * a]), xa, up[q]);
   }
   for (int k = last + m.dof_subtreenum[last]; k > last; k--) {
     const Real xk = x[k];
-    const int rk = m.M_rowadr[k] + n;
-    for (int q = 0; q < N; q++) down[q] = fma(Real(d.M[rk + q]), xk, down[q]);
+    const int rk = m.M_rowadr[k] + kQuad * n;
+    for (int q = 0; q < N; q++) down[q] = fma(Real(d.M[rk + kQuad * q]), xk, down[q]);
   }
   for (int q = 0; q < N; q++) {
-    for (int p = 0; p <= q; p++) up[q] = fma(Real(d.M[row[q] + n + p]), own[p], up[q]);
-    for (int p = N - 1; p > q; p--) down[q] = fma(Real(d.M[row[p] + n + q]), own[p], down[q]);
+    for (int p = 0; p <= q; p++) up[q] = fma(Real(d.M[row[q] + kQuad * (n + p)]), own[p], up[q]);
+    for (int p = N - 1; p > q; p--) down[q] = fma(Real(d.M[row[p] + kQuad * (n + q)]), own[p], down[q]);
     y[first + q] = up[q] + down[q];
   }
 }
 
 // y = M x
 template <class B>
-BS_FN void mul_M(Team<B> t, const ModelView<B>& m, const StateView<B>& d, const RowCounts& z, typename B::RealRow x,
-                 typename B::RealRow y) {
-  for (int e : t.range(0, z.nnode))
-    with_constant<node_length<B>>(d.node_size[e], [&](auto N) {
-      constexpr int n = decltype(N)::value;
-      mul_M_rows<n>(m, d, d.node_dof[e] - n + 1, x, y);
-    });
+BS_FN void mul_M(Team<B> t, const ModelView<B>& m, const StateView<B>& d, typename B::RealRow x, typename B::RealRow y) {
+  if constexpr (works_alone<B>) {
+    for (int s = 0; s < m.nseg; s++)
+      with_constant<kQuad>(m.seg_size[s], [&](auto N) { mul_M_rows<decltype(N)::value>(m, d, m.seg_dof[s], x, y); });
+  } else {
+    for (int k : t.range(0, m.nv)) mul_M_rows<1>(m, d, k, x, y);
+  }
 }
 
 // y = J x

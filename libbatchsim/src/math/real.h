@@ -25,6 +25,13 @@ BS_FN float max(float a, float b) { return a < b ? b : a; }
 BS_FN double max(double a, double b) { return a < b ? b : a; }
 BS_FN float sqrt(float a) { return ::sqrtf(a); }
 BS_FN double sqrt(double a) { return ::sqrt(a); }
+// 1 / sqrt(a), within 2 units in the last place in float on a GPU
+#if defined(__CUDA_ARCH__)
+BS_FN float rsqrt(float a) { return ::rsqrtf(a); }
+#else
+BS_FN float rsqrt(float a) { return 1 / sqrt(a); }
+#endif
+BS_FN double rsqrt(double a) { return 1 / sqrt(a); }
 
 // a b + c: one rounding where the machine has it (see math/pack.h)
 #if defined(__CUDA_ARCH__) || defined(__FMA__) || defined(BS_FUSED)

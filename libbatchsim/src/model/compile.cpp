@@ -143,10 +143,12 @@ void copy_arrays(const mjModel* m, FlatModel& f) {
 
 // a kernel must never read past an array that somebody forgot to fill
 void check_filled(const FlatModel& f) {
-  const int one = 1, nbody1 = f.nbody + 1, nv1 = f.nv + 1, nlevel1 = f.nlevel + 1, nbodylevel1 = f.nbodylevel + 1,
+  const int one = 1, nbody1 = f.nbody + 1, nv1 = f.nv + 1, nbodylevel1 = f.nbodylevel + 1,
             nchild = f.nbody - 1;
   const int nbody = f.nbody, njnt = f.njnt, ngeom = f.ngeom, nsite = f.nsite, nu = f.nu, nq = f.nq, nv = f.nv, nkey = f.nkey;
-  const int nM = f.nM, npair = f.npair, nfric = f.nfric, nlimit = f.nlimit, nfreebody = f.nfreebody, nsensor = f.nsensor;
+  const int ncol = f.ncol, nseg = f.nseg, nsegchain = f.nsegchain, ntask = f.ntask, nheight = f.nheight, nheight1 = f.nheight + 1,
+            nseglevel1 = f.nseglevel + 1;
+  const int npair = f.npair, nfric = f.nfric, nlimit = f.nlimit, nfreebody = f.nfreebody, nsensor = f.nsensor;
 #define X(name, rows, cols, doc) \
   if (f.name.size() != size_t(rows) * size_t(cols)) throw std::logic_error("model array " #name " is not filled");
   BS_MODEL_INTS(X)
@@ -205,6 +207,7 @@ FlatModel compile(const mjModel* m, const std::string& source) {
   copy_actuators(m, f);
   copy_names(m, f);
   build_tree(m, f);
+  build_segments(f);
   check_filled(f);
   return f;
 }

@@ -17,7 +17,8 @@ inline constexpr long kMaxPair = 4'000'000;
 FlatModel compile(const mjModel* m, const std::string& source = "mjModel");
 
 // its parts
-void build_tree(const mjModel* m, FlatModel& f);   // tree.cpp: levels, chains, rows of M
+void build_tree(const mjModel* m, FlatModel& f);   // tree.cpp: levels and chains
+void build_segments(FlatModel& f);                 // segments.cpp: panels of M, what a team does at each height
 void build_pairs(const mjModel* m, FlatModel& f);  // pairs.cpp: candidate geom pairs, contact parameters
 int default_nconmax(const FlatModel& f);           // slots.cpp; as in batchsim/model.h
 int default_njmax(const FlatModel& f);

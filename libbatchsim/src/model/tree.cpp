@@ -1,9 +1,8 @@
-// Levels and chains of the body and DoF trees, and the rows of M (see model/fields.h).
+// Levels and chains of the body and DoF trees (see model/fields.h).
 //
 // The kernels rely on two properties of MuJoCo's numbering, checked here: bodies and DoFs are numbered depth first, so the
 // descendants of DoF i are i + 1 ... i + dof_subtreenum[i], and a subtree of bodies is contiguous too.
 #include <algorithm>
-#include <climits>
 
 #include "batchsim/error.h"
 #include "model/compile.h"
@@ -64,18 +63,13 @@ void build_dofs(const mjModel* m, FlatModel& f) {
   const int n = f.nv;
   f.dof_depth.assign(n, 0);
   f.dof_subtreenum.assign(n, 0);
-  f.M_rowadr.assign(n + 1, 0);
   f.nchain = 0;
   for (int k = 0; k < n; k++) {
     const int p = m->dof_parentid[k];
     check(p < k, "a DoF comes before its parent");
     f.dof_depth[k] = p < 0 ? 0 : f.dof_depth[p] + 1;
     f.nchain = std::max(f.nchain, f.dof_depth[k] + 1);
-    check(f.M_rowadr[k] <= INT_MAX - f.dof_depth[k] - 1, "M has too many entries");
-    f.M_rowadr[k + 1] = f.M_rowadr[k] + f.dof_depth[k] + 1;
   }
-  f.nM = f.M_rowadr[n];
-  f.nlevel = f.nchain;
 
   for (int k = n - 1; k >= 0; k--)
     if (m->dof_parentid[k] >= 0) f.dof_subtreenum[m->dof_parentid[k]] += f.dof_subtreenum[k] + 1;
@@ -83,18 +77,6 @@ void build_dofs(const mjModel* m, FlatModel& f) {
     const int p = m->dof_parentid[k];
     check(p < 0 || k + f.dof_subtreenum[k] <= p + f.dof_subtreenum[p], "the DoFs of a subtree are not contiguous");
   }
-
-  // row k is its parent's row and itself
-  f.M_colind.resize(f.nM);
-  for (int k = 0; k < n; k++) {
-    const int p = m->dof_parentid[k];
-    if (p >= 0) std::copy_n(f.M_colind.begin() + f.M_rowadr[p], f.dof_depth[k], f.M_colind.begin() + f.M_rowadr[k]);
-    f.M_colind[f.M_rowadr[k] + f.dof_depth[k]] = k;
-  }
-
-  std::vector<int> height(n);  // level 0 of dof_order is the deepest
-  for (int k = 0; k < n; k++) height[k] = f.nlevel - 1 - f.dof_depth[k];
-  sort_by_level(height, f.nlevel, f.dof_order, f.dof_leveladr);
 }
 
 // a standalone body on one free joint (mj_isFreeBody): implicitfast treats it by itself

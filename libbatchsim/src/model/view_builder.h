@@ -25,9 +25,9 @@ class HostModel {
     v_.nbodylevel = f.nbodylevel;
     v_.nfreebody = f.nfreebody;
 
-    // all reserved first, so that pointers stay
+    // all reserved first, so that pointers stay; each starts at a multiple of 16 bytes, and an empty one has something behind it
     size_t nint = 0, nreal = 0;
-#define X(name, rows, cols, doc) nint += f.name.size() + 1;
+#define X(name, rows, cols, doc) nint += f.name.size() + 4;
     BS_MODEL_INTS(X)
 #undef X
 #define X(name, rows, cols, doc) nreal += f.name.size() + 1;
@@ -38,7 +38,7 @@ class HostModel {
 #define X(name, rows, cols, doc)                           \
   v_.name = ints_.data() + ints_.size();                   \
   ints_.insert(ints_.end(), f.name.begin(), f.name.end()); \
-  ints_.push_back(0);
+  ints_.resize(ints_.size() / 4 * 4 + 4);
     BS_MODEL_INTS(X)
 #undef X
 #define X(name, rows, cols, doc)                          \

@@ -38,7 +38,7 @@ struct WorldExport {
   std::vector<double> efc_J, efc_pos, efc_margin, efc_frictionloss, efc_diagA, efc_KBIP, efc_D, efc_R, efc_vel, efc_aref, efc_force;
 };
 
-enum class Op { kStep, kForward, kReset, kGetState, kSetState, kPush, kKick, kKickBody, kClearStatus };
+enum class Op { kStep, kForward, kReset, kGetState, kSetState, kPush, kKick, kKickBody, kClearStatus, kFactorM, kSolveM, kFactorSolveM };
 
 // the arguments of one call on all worlds; what an operation does not use is left as it is
 struct Task {
@@ -51,6 +51,13 @@ struct Task {
   void* rows = nullptr;  // get_state: written; set_state, push, kick: read
   int body = 0;          // push, kick
   double point[3] = {0, 0, 0};
+};
+
+// where a batch factors M
+struct FactorPlan {
+  bool shared = false;      ///< in a GPU's shared memory; otherwise in the world's own memory
+  size_t shared_bytes = 0;  ///< what it takes or would take
+  int members = 1;          ///< threads a world
 };
 
 class Engine {
@@ -67,6 +74,7 @@ class Engine {
   // forward() of one world in poisoned memory of its own, and everything that it computed
   virtual WorldExport export_world(int world) = 0;
   virtual size_t scratch_bytes() const = 0;  // of all threads, or of all worlds
+  virtual FactorPlan factor_plan() const = 0;
   virtual size_t bound_bytes() const = 0;    // of derived fields that were bound, where they take memory of their own
 };
 

@@ -13,11 +13,22 @@ namespace {
 
 void copy(mjtNum* to, const std::vector<double>& from) { std::copy(from.begin(), from.end(), to); }
 
-// rows of ancestors -> MuJoCo's CSR rows, which leave out the zeros of dof_simplenum DoFs
+// panels -> MuJoCo's CSR rows, which leave out the zeros of dof_simplenum DoFs
 void copy_inertia(const mjModel* m, const FlatModel& f, mjtNum* to, const std::vector<double>& from) {
   for (int i = 0; i < m->nv; i++)
     for (int a = m->M_rowadr[i]; a < m->M_rowadr[i] + m->M_rownnz[i]; a++)
-      to[a] = from[f.M_rowadr[i] + f.dof_depth[m->M_colind[a]]];
+      to[a] = from[f.M_rowadr[i] + 4 * f.dof_depth[m->M_colind[a]]];
+}
+
+// panels of D L with 1 / D on the diagonal -> L with D on the diagonal, and 1 / D
+void copy_factor(const mjModel* m, const FlatModel& f, mjData* d, const std::vector<double>& from) {
+  copy_inertia(m, f, d->qLD, from);
+  for (int i = 0; i < m->nv; i++) {
+    const int diagonal = m->M_rowadr[i] + m->M_rownnz[i] - 1;
+    d->qLDiagInv[i] = d->qLD[diagonal];
+    for (int a = m->M_rowadr[i]; a < diagonal; a++) d->qLD[a] *= d->qLDiagInv[i];
+    d->qLD[diagonal] = 1 / d->qLDiagInv[i];
+  }
 }
 
 template <class T>
@@ -124,13 +135,13 @@ void Batch::export_mjdata(int world, mjData* d) const {
   // clang-format off
   X(qpos, , ) X(qvel, , ) X(act, , ) X(qacc_warmstart, , ) X(ctrl, , ) X(qfrc_applied, , ) X(xfrc_applied, , ) X(sensordata, , )
   X(xpos, , ) X(xquat, , ) X(xmat, , ) X(xipos, , ) X(ximat, , ) X(xanchor, , ) X(xaxis, , ) X(geom_xpos, , ) X(geom_xmat, , )
-  X(site_xpos, , ) X(site_xmat, , ) X(subtree_com, , ) X(cinert, , ) X(cdof, , ) X(crb, , ) X(qLDiagInv, , ) X(cvel, , ) X(cdof_dot, , )
+  X(site_xpos, , ) X(site_xmat, , ) X(subtree_com, , ) X(cinert, , ) X(cdof, , ) X(crb, , ) X(cvel, , ) X(cdof_dot, , )
   X(actuator_length, , ) X(actuator_velocity, , ) X(actuator_force, , ) X(qfrc_bias, , ) X(qfrc_spring, , ) X(qfrc_damper, , )
   X(qfrc_passive, , ) X(qfrc_actuator, , ) X(qfrc_smooth, , ) X(qacc_smooth, , ) X(qfrc_constraint, , ) X(qacc, , )
   // clang-format on
 #undef X
                           copy_inertia(m, f, d->M, e.M);
-  copy_inertia(m, f, d->qLD, e.qLD);
+  copy_factor(m, f, d, e.qLD);
   d->solver_niter[0] = e.solver_niter;
   d->nisland = 0;
   fill_contacts(f, d, e);

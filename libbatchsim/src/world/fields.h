@@ -38,9 +38,8 @@
   X(cinert, 10 * z.nbody, "com-based body inertia: 6 rotational, 3 mass times offset, mass") \
   X(cdof, 6 * z.nv, "com-based motion axis: rotation, translation")         \
   X(crb, 10 * z.nbody, "composite inertia of the subtree")                  \
-  X(M, z.nM, "joint-space inertia, rows of ancestors")                      \
-  X(qLD, z.nM, "L'DL factor of M")                                          \
-  X(qLDiagInv, z.nv, "1 / D")                                               \
+  X(M, z.nM, "joint-space inertia, in panels (kernels/panel.h)")            \
+  X(qLD, z.nM, "L'DL factor of M: panels of D L below, 1 / D on the diagonal") \
   X(cvel, 6 * z.nbody, "com-based velocity: rotation, translation")         \
   X(cdof_dot, 6 * z.nv, "time derivative of cdof")                          \
   X(actuator_length, z.nu, "")                                              \
@@ -98,7 +97,7 @@
   X(cfrc_lo, 6 * z.nbody, "residual: what rounding left out of it")         \
   X(qHM, z.nM, "implicit integration: M - h dF/dv")                         \
   X(qH, z.nM, "its factor")                                                 \
-  X(qHDiagInv, z.nv, "1 / D of qH")                                         \
+  X(factor_work, z.nfactor, "factor_m: where a member or a team works")     \
   X(qtmp, 3 * z.nv, "vectors of the integration")
 
 // X(name, size, doc): integers of the whole tile

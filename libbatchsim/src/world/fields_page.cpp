@@ -20,9 +20,9 @@ std::string fields_markdown() {
   std::string r =
       "# Fields of a batch\n\n"
       "Written by `batchsim info --fields`, from the tables that the memory is made of. `batch.bind<T>(\"qpos\")` gives a view\n"
-      "`(nworld, values)` of the batch's own memory. Names and layouts are MuJoCo's, where MuJoCo has the field; M and qLD keep a "
-      "row\n"
-      "of ancestors for each DoF, without the gaps that MuJoCo leaves for simple DoFs (`export_mjdata` writes MuJoCo's layout).\n"
+      "`(nworld, values)` of the batch's own memory. Names and layouts are MuJoCo's, where MuJoCo has the field; M and qLD are "
+      "kept\n"
+      "in panels of four rows (`libbatchsim/src/kernels/panel.h`; `export_mjdata` writes MuJoCo's layout, and qLDiagInv beside it).\n"
       "\n## State: to read and to write\n\nfloat or double, as the batch's precision.\n";
   r += kHead;
 #define X(name, size, doc) r += row(#name, #size, doc);

@@ -17,6 +17,8 @@ struct Sizes {
   int nJ;       ///< entries of J: a chain may run through all DoFs
   int nH;       ///< entries of the solver's Hessian: the elimination tree may be one chain
   int nword;    ///< 32-bit words of a set of DoFs
+  bool team;    ///< several members share a tile
+  int nfactor;  ///< scratch of factor_m
 
   Sizes() = default;
   Sizes(const FlatModel& m, int nconmax, int njmax, int width, int chunk)
@@ -44,7 +46,12 @@ struct Sizes {
     nJ = njslot * nv;
     nH = nv * (nv + 1) / 2;
     nword = (nv + 31) / 32;
+    team = chunk > 8;
+    nfactor = team ? team_work(m.ncol, m.nseg, m.npart) : 4 * nv;
   }
+
+  // panels, then what TeamScratch (kernels/factor_team.h) places behind them
+  static int team_work(int ncol, int nseg, int npart) { return 4 * (ncol + 1 + nseg + npart); }
 };
 
 }  // namespace batchsim

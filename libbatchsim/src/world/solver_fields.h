@@ -45,8 +45,9 @@ inline constexpr int kContactRows = 6;  ///< most rows of a contact: pyramidal, 
   X(row_f, z.nslot, "force")                                                                                          \
   /* Newton */                                                                                                        \
   X(H, z.nH, "M + J' diag(w) J on the tile's elimination tree")                                                       \
-  X(HU, z.nH, "its factor: H = L' D L, U = D L")                                                                      \
-  X(HDinv, z.nv, "1 / D")                                                                                             \
+  X(HU, z.nH, "its factor H = L' D L: rows of U = D L below, 1 / D on the diagonal")                                  \
+  X(elim_S, z.team ? z.nH : 0, "rows of D^-1/2 U, while a team factors")                                              \
+  X(elim_work, z.team ? 12 * z.nv : 4 * z.nv, "factoring H")                                                          \
   X(wJ, 16 * z.nv, "some rows of J times their weights")                                                              \
   X(Ma, z.nv, "M qacc")                                                                                               \
   X(Ms, z.nv, "M search")                                                                                             \
@@ -72,12 +73,17 @@ inline constexpr int kContactRows = 6;  ///< most rows of a contact: pyramidal, 
   X(elim_parent, z.nv, "")                                                              \
   X(elim_rowadr, z.nv + 1, "rows of H")                                                 \
   X(elim_colind, z.nH, "their columns: ancestors, then the DoF itself")                 \
-  X(elim_order, z.nv, "DoFs in phases that need a barrier between them, deepest first") \
-  X(elim_phase, z.nv + 1, "start of each phase")                                        \
-  X(node_dof, z.nv, "last DoF of the nodes: DoFs of a body that share their ancestors") \
-  X(node_size, z.nv, "and how many there are")                                          \
-  X(elim_descadr, z.nv + 1, "start of each DoF's descendants")                          \
-  X(elim_desc, z.nH, "descendants, highest first")                                      \
+  X(elim_children, z.nv, "")                                                            \
+  X(elim_seg, z.nv, "segment of each DoF (kernels/panel.h)")                            \
+  X(seg_dof, z.nv, "first DoF of each segment")                                         \
+  X(seg_size, z.nv, "DoFs")                                                             \
+  X(seg_height, z.nv, "height in the tree of segments, leaves are 0")                   \
+  X(seg_order, z.nv, "segments by height")                                              \
+  X(height_adr, z.nv + 1, "start of each height")                                       \
+  X(height_col, z.nv + 1, "start of each height's columns")                             \
+  X(seg_col, z.nv + 1, "start of the columns of seg_order")                             \
+  X(seg_descadr, z.nv + 1, "start of each segment's descendants")                       \
+  X(seg_desc, z.nH, "descendant segments, ascending")                                   \
   X(elim_pattern, z.nv* z.nword, "bit sets")                                            \
   X(leaf_list, z.nv, "leaves that have J slots, highest first")                         \
   X(leaf_slot, z.nv + 1, "first J slot of each of them")                                \

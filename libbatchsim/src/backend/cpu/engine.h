@@ -78,6 +78,7 @@ class CpuEngine : public Engine {
   std::string name() const override { return name_; }
   void synchronize() const override {}
   size_t scratch_bytes() const override { return layout_.bytes * scratch_.size(); }
+  FactorPlan factor_plan() const override { return {}; }
   size_t bound_bytes() const override {
     size_t bytes = 0;
 #define X(name, size, doc) \

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/factor.cuh"
 #include "backend/cuda/runtime.h"
-#include "backend/cuda/team.h"
 #include "kernels/kick.h"
 #include "kernels/solver_export.h"
 #include "kernels/step.h"
@@ -19,32 +19,14 @@ namespace batchsim {
 inline namespace BS_ISA {
 
 template <class B>
-struct DeviceBatch {
-  using T = typename B::Scalar;
-  ModelView<B> m;
-  Sizes z;
-  TileLayout<B> layout;
-  WorldRows<T> rows;
-  char* memory;  // a block of layout.bytes a world
-  int nworld;
-
-  BS_FN StateView<B> view(size_t w) const {
-    StateView<B> d = layout.view(z, memory + w * layout.bytes);
-#define X(name, size, doc) d.name = {rows.name + w * (size)};
-    BS_STATE_FIELDS(X)
-    BS_STATE_INTS(X)
-#undef X
-    return d;
-  }
-};
-
-template <class B>
 __global__ void __launch_bounds__(64)
     world_kernel(const __grid_constant__ DeviceBatch<B> batch, const __grid_constant__ Task task) {
   using T = typename B::Scalar;
   const size_t w = blockIdx.x;
   if (task.mask && !task.mask[w]) return;
   StateView<B> d = batch.view(w);
+  extern __shared__ __align__(16) char shared[];
+  if (batch.factor_shared) d.factor_work = {reinterpret_cast<T*>(shared)};
   const Team<B> t;
   if (t.leader()) d.was_reset(0, 0) = 0;
   t.sync();
@@ -84,8 +66,10 @@ class CudaEngine : public Engine {
                TileLayout<B>(Sizes(flat, o.nconmax, o.njmax, 1, B::chunk)),
                {},
                nullptr,
-               o.nworld} {
+               o.nworld,
+               false} {
     select_device();
+    plan_factor(flat);
     model_memory_ = DeviceMemory(model_.ints().size() * sizeof(int) + aligned(model_.reals().size() * sizeof(T)) + kAlign);
     move_model();
 
@@ -115,7 +99,13 @@ class CudaEngine : public Engine {
     select_device();
     const auto stream = static_cast<cudaStream_t>(task.stream);
     if (task.op == Op::kStep || task.op == Op::kForward || task.op == Op::kKickBody)
-      world_kernel<B><<<batch_.nworld, B::members, 0, stream>>>(batch_, task);
+      world_kernel<B><<<batch_.nworld, B::members, step_shared(), stream>>>(batch_, task);
+    else if (task.op == Op::kFactorM)
+      launch_factor<true, false>(task.mask, stream);
+    else if (task.op == Op::kSolveM)
+      launch_factor<false, true>(task.mask, stream);
+    else if (task.op == Op::kFactorSolveM)
+      launch_factor<true, true>(task.mask, stream);
     else
       row_kernel<B><<<(batch_.nworld + 127) / 128, 128, 0, stream>>>(batch_, task);
     BS_CUDA(cudaGetLastError());
@@ -174,13 +164,42 @@ class CudaEngine : public Engine {
     BS_STATE_FIELDS(X)
     BS_STATE_INTS(X)
 #undef X
-    world_kernel<B><<<1, B::members>>>(one, Task{.op = Op::kForward, .nstep = 1});
+    world_kernel<B><<<1, B::members, step_shared()>>>(one, Task{.op = Op::kForward, .nstep = 1});
     BS_CUDA(cudaGetLastError());
     BS_CUDA(cudaDeviceSynchronize());
     return gather_world(one, block);
   }
 
+  FactorPlan factor_plan() const override { return {batch_.factor_shared, factor_bytes_, factor_members_}; }
+
  private:
+  // shared memory for factor_m where a block may have as much, else the world's own memory
+  void plan_factor(const FlatModel& flat) {
+    int most = 0;
+    BS_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal_));
+    factor_bytes_ = factor_shared_bytes<T>(flat);
+    batch_.factor_shared = factor_bytes_ <= size_t(most) && flat.nv > 0;
+    if (!batch_.factor_shared) return;
+    const auto allow = [&](const void* kernel) {
+      BS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(factor_bytes_)));
+    };
+    if (factor_bytes_ > 48 * 1024) {
+      allow(reinterpret_cast<const void*>(&world_kernel<B>));
+      allow(reinterpret_cast<const void*>(&factor_kernel<B, true, false, true>));
+      allow(reinterpret_cast<const void*>(&factor_kernel<B, false, true, true>));
+      allow(reinterpret_cast<const void*>(&factor_kernel<B, true, true, true>));
+    }
+  }
+  size_t step_shared() const { return batch_.factor_shared ? factor_bytes_ : 0; }
+
+  template <bool Factor, bool Solve>
+  void launch_factor(const uint8_t* mask, cudaStream_t stream) {
+    if (batch_.factor_shared)
+      factor_kernel<B, Factor, Solve, true><<<batch_.nworld, factor_members_, factor_bytes_, stream>>>(batch_, mask);
+    else
+      factor_kernel<B, Factor, Solve, false><<<batch_.nworld, factor_members_, 0, stream>>>(batch_, mask);
+  }
+
   size_t rows_bytes(size_t n) const {
     const Sizes& z = batch_.z;
     size_t bytes = 0;
@@ -269,6 +288,8 @@ class CudaEngine : public Engine {
   }
 
   int ordinal_;
+  size_t factor_bytes_ = 0;  // of shared memory
+  int factor_members_ = B::members;
   HostModel<B> model_;
   DeviceBatch<B> batch_;
   DeviceMemory model_memory_, rows_memory_, world_memory_;

@@ -4,6 +4,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "backend/backend.h"
+#include "kernels/panel.h"
 
 namespace batchsim {
 inline namespace BS_ISA {
@@ -23,6 +24,25 @@ struct Cuda {
   BS_FN static Mask from_bits(unsigned bits) { return bits & 1; }
   BS_FN static T get(RealRow row, int i, int) { return row.p[i]; }
   BS_FN static void set(RealRow row, int i, int, T x) { row.p[i] = x; }
+
+  // a panel's column at once
+  __device__ static Quad<T> load_quad(RealRow row, int c) {
+    if constexpr (sizeof(T) == 4) {
+      const float4 q = reinterpret_cast<const float4*>(row.p)[c];
+      return {{q.x, q.y, q.z, q.w}};
+    } else {
+      const double2 a = reinterpret_cast<const double2*>(row.p)[2 * c], b = reinterpret_cast<const double2*>(row.p)[2 * c + 1];
+      return {{a.x, a.y, b.x, b.y}};
+    }
+  }
+  __device__ static void store_quad(RealRow row, int c, Quad<T> q) {
+    if constexpr (sizeof(T) == 4) {
+      reinterpret_cast<float4*>(row.p)[c] = make_float4(q.v[0], q.v[1], q.v[2], q.v[3]);
+    } else {
+      reinterpret_cast<double2*>(row.p)[2 * c] = make_double2(q.v[0], q.v[1]);
+      reinterpret_cast<double2*>(row.p)[2 * c + 1] = make_double2(q.v[2], q.v[3]);
+    }
+  }
 };
 
 template <class T>
