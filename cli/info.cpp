@@ -36,8 +36,9 @@ std::string range(const double* r, bool limited, const char* unit) {
 std::string name_or_id(const std::string& name, int id) { return name.empty() ? std::to_string(id) : name; }
 
 void print_tree(const FlatModel& f) {
-  std::printf("\nTree: longest chain of DoFs %d, %d segments of up to four in %d heights, M in %d columns of four; %d levels of bodies\n",
-              f.nchain, f.nseg, f.nheight, f.ncol, f.nbodylevel);
+  std::printf(
+      "\nTree: longest chain of DoFs %d, %d segments of up to four in %d heights, M in %d columns of four; %d levels of bodies\n",
+      f.nchain, f.nseg, f.nheight, f.ncol, f.nbodylevel);
   std::printf("  segments a height, leaves first:");
   for (int h = 0; h < f.nheight; h++) std::printf(" %d", f.height_segadr[h + 1] - f.height_segadr[h]);
   std::printf("\n  limited joints %d, DoFs with friction loss %d, standalone free bodies %d\n", f.nlimit, f.nfric, f.nfreebody);

@@ -6,6 +6,8 @@
 
 #include "catch.h"
 #include "error_of.h"
+#include "model/flat.h"
+#include "world/impl.h"
 #include "worlds.h"
 
 using namespace batchsim;
@@ -174,6 +176,57 @@ TEST_CASE("a user's graph captures steps") {
   check_cuda(cudaGraphExecDestroy(exec));
   check_cuda(cudaGraphDestroy(graph));
   check_cuda(cudaStreamDestroy(stream));
+}
+
+TEST_CASE("kernels that only factor and solve do what a step does, in shared memory and in the world's own") {
+  // a chain of 300 in double has more panels than any GPU's shared memory holds
+  const std::string link = "<body pos=\"0 0 -.1\"><joint axis=\"1 .5 0\" armature=\".1\"/><geom size=\".02\"/>";
+  std::string chain;
+  for (int k = 0; k < 300; k++) chain += link;
+  for (int k = 0; k < 300; k++) chain += "</body>";
+  const bool large = GENERATE(false, true);
+  const Model m =
+      large ? Model::from_xml("<mujoco><option><flag contact=\"disable\"/></option><worldbody>" + chain + "</worldbody></mujoco>")
+            : model_of("simple");
+  const int n = large ? 1 : 3;
+  Batch gpu(m, {.nworld = n, .device = "cuda", .precision = Precision::f64, .nconmax = 8, .njmax = 8});
+  Engine& engine = *gpu.impl().engine;
+  CHECK(engine.factor_plan().shared == !large);
+  const auto qLD = gpu.bind<double>("qLD"), acc = gpu.bind<double>("qacc_smooth");
+  gpu.forward();
+  const auto read = [&](const View<double>& v) {
+    std::vector<double> r(size_t(n) * v.size);
+    for (int w = 0; w < n; w++)
+      check_cuda(cudaMemcpy(r.data() + size_t(w) * v.size, v[w], v.size * sizeof(double), cudaMemcpyDeviceToHost));
+    return r;
+  };
+  const std::vector<double> factor = read(qLD), expected = read(acc);
+  const auto wipe = [&](const View<double>& v) {
+    for (int w = 0; w < n; w++) check_cuda(cudaMemset(v[w], 0, v.size * sizeof(double)));
+  };
+  wipe(qLD), wipe(acc);
+  engine.run({.op = Op::kFactorM});
+  const std::vector<double> again = read(qLD);
+  const FlatModel& f = m.flat();
+  for (int k = 0; k < f.nv; k++)  // entries that are a row's own: padding is anything
+    for (int a = 0; a <= f.dof_depth[k]; a++) {
+      const size_t at = f.M_rowadr[k] + 4 * a;
+      REQUIRE(again[at] == factor[at]);
+    }
+  engine.run({.op = Op::kSolveM});
+  CHECK(difference(read(acc), expected) < 1e-9);
+  std::vector<std::vector<double>> runs;
+  for (int run = 0; run < 2; run++) {
+    wipe(qLD), wipe(acc);
+    engine.run({.op = Op::kFactorSolveM});
+    runs.push_back(read(acc));
+    CHECK(difference(runs.back(), expected) < 1e-9);
+  }
+  CHECK(same_bits(runs[0], runs[1]));
+  // the worlds are alike
+  for (int w = 1; w < n; w++)
+    for (int k = 0; k < m.nv(); k++) REQUIRE(runs[0][size_t(w) * m.nv() + k] == runs[0][k]);
+  CHECK(gpu.report().worlds_bad_inertia == 0);
 }
 
 TEST_CASE("slots too few are flagged on the device, and nothing is written past them") {

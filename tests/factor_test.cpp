@@ -27,8 +27,8 @@ std::string tree_of(const std::vector<int>& parent, bool light) {
   for (int k = n - 1; k >= 0; k--) {
     const double r = light ? 0.05 * std::pow(10, 1.66 * (u(random) - 1) / 2) : 0.05;
     const std::string body = "<body pos=\"" + number(0.2 * u(random)) + number(0.2 * u(random)) + "-.2\"><joint axis=\"" +
-                             number(u(random)) + number(u(random)) + number(1) + "\" armature=\"" + (light ? "1e-5" : "1e-2") + "\"/><geom size=\"" + number(r) +
-                             "\" density=\"1000\"/>" + inside[k] + "</body>";
+                             number(u(random)) + number(u(random)) + number(1) + "\" armature=\"" + (light ? "1e-5" : "1e-2") +
+                             "\"/><geom size=\"" + number(r) + "\" density=\"1000\"/>" + inside[k] + "</body>";
     (parent[k] < 0 ? world : inside[parent[k]]).insert(0, body);
   }
   return "<mujoco><option><flag contact=\"disable\"/></option><worldbody>" + world + "</worldbody></mujoco>";
@@ -161,7 +161,8 @@ TEST_CASE("a team's solution on the way of factoring is the one after it") {
   }
 }
 
-TEMPLATE_TEST_CASE("a pivot that is too small is clamped and flagged in its lane alone", "", Exact<double>, Check, (Packs<float, 8>)) {
+TEMPLATE_TEST_CASE("a pivot that is too small is clamped and flagged in its lane alone", "", Exact<double>, Check,
+                   (Packs<float, 8>)) {
   using B = TestType;
   const Model model = model_of("stick");
   for (const int k : {0, 5, 9, model.nv() - 1}) {

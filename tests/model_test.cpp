@@ -3,8 +3,8 @@
 
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <sstream>

@@ -34,8 +34,7 @@ BS_FN void crb(Team<B> t, const ModelView<B>& m, StateView<B> d) {
   }
 
   // momentum of the subtree as DoF i turns
-  for (int i : t.range(0, m.nv))
-    store(d.cfrc, 6 * i, load10<Real>(d.crb, 10 * m.dof_bodyid[i]) * load6<Real>(d.cdof, 6 * i));
+  for (int i : t.range(0, m.nv)) store(d.cfrc, 6 * i, load10<Real>(d.crb, 10 * m.dof_bodyid[i]) * load6<Real>(d.cdof, 6 * i));
   t.sync();
 
   // a column of a panel: its DoF against the segment's

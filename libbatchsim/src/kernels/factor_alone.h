@@ -34,15 +34,6 @@ BS_FN typename B::Real least_growth(typename B::Real inv) {
     return Real(1e-15) * inv;
 }
 
-// fn(segment, row) over the rows of the descendants of s, highest first
-template <class Tree, class F>
-BS_FN void for_descendants(const Tree& tree, int s, F fn) {
-  for (int e = tree.below(s) - 1; e >= 0; e--) {
-    const int k = tree.descendant(s, e);
-    for (int q = tree.size(k) - 1; q >= 0; q--) fn(k, q);
-  }
-}
-
 // the diagonal block of segment s. w: -U(k, i) / D(k) for the rows k of its descendants, then its own, four a row. Returns the lanes
 // with a pivot that is too small
 template <int R, class B, class Tree>
@@ -51,36 +42,39 @@ BS_FN typename B::Mask factor_diagonal(const Tree& tree, int s, typename B::Real
   using Real = typename B::Real;
   const int n = tree.depth(s) * Tree::stride;
   Real acc[R][R];
-  for (int t = 0; t < R; t++)
-    for (int p = 0; p <= t; p++) acc[t][p] = A[tree.row(s, t) + n + p * Tree::stride];
+  each<R>([&](auto t) { each<t + 1>([&](auto p) { acc[t][p] = A[tree.row(s, t) + n + p * Tree::stride]; }); });
   int at = 0;
-  for_descendants(tree, s, [&](int k, int q) {
-    const auto row = U + tree.row(k, q);
-    const Real inv = row[tree.depth(k) * Tree::stride + q * Tree::stride];
-    Real u[R];
-    for (int t = 0; t < R; t++) u[t] = row[n + t * Tree::stride];
-    for (int t = 0; t < R; t++) {
-      const Real c = -(u[t] * inv);
-      w[at + t] = c;
-      for (int p = 0; p <= t; p++) acc[t][p] = fma(c, u[p], acc[t][p]);
+  for (int e = tree.below(s) - 1; e >= 0; e--) {
+    const int k = tree.descendant(s, e);
+    for (int q = tree.size(k) - 1; q >= 0; q--) {
+      const auto row = U + tree.row(k, q);
+      const Real minus = -Real(row[(tree.depth(k) + q) * Tree::stride]);
+      Real u[R];
+      each<R>([&](auto t) { u[t] = row[n + t * Tree::stride]; });
+      each<R>([&](auto t) {
+        const Real c = u[t] * minus;
+        w[at + t] = c;
+        each<t + 1>([&](auto p) { acc[t][p] = fma(c, u[p], acc[t][p]); });
+      });
+      at += kQuad;
     }
-    at += kQuad;
-  });
+  }
   typename B::Mask small = B::from_bits(0);
-  for (int t = R - 1; t >= 0; t--) {
+  each<R>([&](auto i) {
+    constexpr int t = R - 1 - i;
     const auto row = U + (tree.row(s, t) + n);
     const Real least = least_pivot<B>(A[tree.row(s, t) + n + t * Tree::stride]);
     small = small | (acc[t][t] < least);
     const Real inv = Real(1) / max(acc[t][t], least);
     row[t * Tree::stride] = select(lanes, inv, Real(row[t * Tree::stride]));
-    for (int p = 0; p < t; p++) {
+    each<t>([&](auto p) {
       const Real c = -(acc[t][p] * inv);
       w[at + p] = c;
-      for (int j = 0; j <= p; j++) acc[p][j] = fma(c, acc[t][j], acc[p][j]);
+      each<p + 1>([&](auto j) { acc[p][j] = fma(c, acc[t][j], acc[p][j]); });
       row[p * Tree::stride] = select(lanes, acc[t][p], Real(row[p * Tree::stride]));
-    }
+    });
     at += kQuad;
-  }
+  });
   return small;
 }
 
@@ -90,28 +84,34 @@ BS_FN void factor_columns(const Tree& tree, int s, typename B::RealRow A, typena
                           typename B::Mask lanes, int j) {
   using Real = typename B::Real;
   Real acc[R][C];
-  for (int t = 0; t < R; t++)
-    for (int c = 0; c < C; c++) acc[t][c] = A[tree.row(s, t) + (j + c) * Tree::stride];
+  each<R>([&](auto t) { each<C>([&](auto c) { acc[t][c] = A[tree.row(s, t) + (j + c) * Tree::stride]; }); });
   int at = 0;
-  for_descendants(tree, s, [&](int k, int q) {
-    const auto row = U + (tree.row(k, q) + j * Tree::stride);
-    Real u[C];
-    for (int c = 0; c < C; c++) u[c] = row[c * Tree::stride];
-    for (int t = 0; t < R; t++) {
-      const Real x = w[at + t];
-      for (int c = 0; c < C; c++) acc[t][c] = fma(x, u[c], acc[t][c]);
+  for (int e = tree.below(s) - 1; e >= 0; e--) {
+    const int k = tree.descendant(s, e);
+    for (int q = tree.size(k) - 1; q >= 0; q--) {
+      const auto row = U + (tree.row(k, q) + j * Tree::stride);
+      Real u[C];
+      each<C>([&](auto c) { u[c] = row[c * Tree::stride]; });
+      each<R>([&](auto t) {
+        const Real x = w[at + t];
+        each<C>([&](auto c) { acc[t][c] = fma(x, u[c], acc[t][c]); });
+      });
+      at += kQuad;
     }
+  }
+  each<R>([&](auto i) {
+    constexpr int t = R - 1 - i;
+    const auto row = U + (tree.row(s, t) + j * Tree::stride);
+    each<t>([&](auto p) {
+      const Real x = w[at + p];
+      each<C>([&](auto c) { acc[p][c] = fma(x, acc[t][c], acc[p][c]); });
+    });
+    if (all(lanes))
+      each<C>([&](auto c) { row[c * Tree::stride] = acc[t][c]; });
+    else
+      each<C>([&](auto c) { row[c * Tree::stride] = select(lanes, acc[t][c], Real(row[c * Tree::stride])); });
     at += kQuad;
   });
-  for (int t = R - 1; t >= 0; t--) {
-    const auto row = U + (tree.row(s, t) + j * Tree::stride);
-    for (int p = 0; p < t; p++) {
-      const Real x = w[at + p];
-      for (int c = 0; c < C; c++) acc[p][c] = fma(x, acc[t][c], acc[p][c]);
-    }
-    for (int c = 0; c < C; c++) row[c * Tree::stride] = select(lanes, acc[t][c], Real(row[c * Tree::stride]));
-    at += kQuad;
-  }
 }
 
 // the factor of A into U, in the given lanes; the others keep theirs. w: 4 nv. Returns the lanes with a pivot that was too small
@@ -133,49 +133,59 @@ BS_FN typename B::Mask factor_alone(const Tree& tree, typename B::RealRow A, typ
   return small;
 }
 
-// y(i) = (x(i) - sum over descendants k:  U(k, i) y(k)) / D(i) for the DoFs of segment s, in place
-template <class B, class Tree>
-BS_FN void solve_up(const Tree& tree, int s, typename B::RealRow U, typename B::RealRow x) {
+// y(i) = (x(i) - sum over descendants k:  U(k, i) y(k)) / D(i) for the R DoFs of segment s, in place
+template <int R, class B, class Tree>
+BS_FN void solve_up_rows(const Tree& tree, int s, typename B::RealRow U, typename B::RealRow x) {
   using Real = typename B::Real;
-  with_constant<kQuad>(tree.size(s), [&](auto N) {
-    constexpr int R = decltype(N)::value;
-    const int n = tree.depth(s) * Tree::stride, dof = tree.dof(s);
-    Real acc[R];
-    for (int t = 0; t < R; t++) acc[t] = x[dof + t];
-    for_descendants(tree, s, [&](int k, int q) {
+  const int n = tree.depth(s) * Tree::stride, dof = tree.dof(s);
+  Real acc[R];
+  each<R>([&](auto t) { acc[t] = x[dof + t]; });
+  for (int e = tree.below(s) - 1; e >= 0; e--) {
+    const int k = tree.descendant(s, e);
+    for (int q = tree.size(k) - 1; q >= 0; q--) {
       const auto row = U + (tree.row(k, q) + n);
       const Real y = x[tree.dof(k) + q];
-      for (int t = 0; t < R; t++) acc[t] = fma(-Real(row[t * Tree::stride]), y, acc[t]);
-    });
-    for (int t = R - 1; t >= 0; t--) {
-      const auto row = U + (tree.row(s, t) + n);
-      const Real y = acc[t] * Real(row[t * Tree::stride]);
-      x[dof + t] = y;
-      for (int p = 0; p < t; p++) acc[p] = fma(-Real(row[p * Tree::stride]), y, acc[p]);
+      each<R>([&](auto t) { acc[t] = fma(-Real(row[t * Tree::stride]), y, acc[t]); });
     }
+  }
+  each<R>([&](auto i) {
+    constexpr int t = R - 1 - i;
+    const auto row = U + (tree.row(s, t) + n);
+    const Real y = acc[t] * Real(row[t * Tree::stride]);
+    x[dof + t] = y;
+    each<t>([&](auto p) { acc[p] = fma(-Real(row[p * Tree::stride]), y, acc[p]); });
   });
 }
 
 // x(i) = y(i) - (sum over ancestors j:  U(i, j) x(j)) / D(i), in place
+template <int R, class B, class Tree>
+BS_FN void solve_down_rows(const Tree& tree, int s, typename B::RealRow U, typename B::RealRow x) {
+  using Real = typename B::Real;
+  const int n = tree.depth(s), dof = tree.dof(s);
+  Real acc[R];
+  int row[R];
+  each<R>([&](auto t) { acc[t] = 0, row[t] = tree.row(s, t); });
+  for (int a = 0; a < n; a++) {
+    const Real xa = x[tree.column_dof(s, a)];
+    each<R>([&](auto t) { acc[t] = fma(Real(U[row[t] + a * Tree::stride]), xa, acc[t]); });
+  }
+  each<R>([&](auto t) {
+    const Real xt = fma(-acc[t], Real(U[row[t] + (n + t) * Tree::stride]), Real(x[dof + t]));
+    x[dof + t] = xt;
+    each<R - 1 - t>([&](auto i) {
+      constexpr int p = t + 1 + i;
+      acc[p] = fma(Real(U[row[p] + (n + t) * Tree::stride]), xt, acc[p]);
+    });
+  });
+}
+
+template <class B, class Tree>
+BS_FN void solve_up(const Tree& tree, int s, typename B::RealRow U, typename B::RealRow x) {
+  with_constant<kQuad>(tree.size(s), [&](auto R) { solve_up_rows<decltype(R)::value, B>(tree, s, U, x); });
+}
 template <class B, class Tree>
 BS_FN void solve_down(const Tree& tree, int s, typename B::RealRow U, typename B::RealRow x) {
-  using Real = typename B::Real;
-  with_constant<kQuad>(tree.size(s), [&](auto N) {
-    constexpr int R = decltype(N)::value;
-    const int n = tree.depth(s), dof = tree.dof(s);
-    Real acc[R];
-    for (int t = 0; t < R; t++) acc[t] = 0;
-    for (int a = 0; a < n; a++) {
-      const Real xa = x[tree.column_dof(s, a)];
-      for (int t = 0; t < R; t++) acc[t] = fma(Real(U[tree.row(s, t) + a * Tree::stride]), xa, acc[t]);
-    }
-    for (int t = 0; t < R; t++) {
-      const auto row = U + (tree.row(s, t) + n * Tree::stride);
-      const Real xt = fma(-acc[t], Real(row[t * Tree::stride]), Real(x[dof + t]));
-      x[dof + t] = xt;
-      for (int p = t + 1; p < R; p++) acc[p] = fma(Real(U[tree.row(s, p) + (n + t) * Tree::stride]), xt, acc[p]);
-    }
-  });
+  with_constant<kQuad>(tree.size(s), [&](auto R) { solve_down_rows<decltype(R)::value, B>(tree, s, U, x); });
 }
 
 // x = (L' D L)^-1 x

@@ -23,7 +23,7 @@ template <class B>
 struct ModelTree {
   using Row = typename B::RealRow;
   using Real = typename B::Real;
-  static constexpr int stride = kQuad;     // from one entry of a row to the next
+  static constexpr int stride = kQuad;   // from one entry of a row to the next
   static constexpr bool preload = true;  // a team copies M first
 
   const ModelView<B>& m;
@@ -56,7 +56,8 @@ struct ModelTree {
   BS_FN int column_start(int h) const { return m.height_column[2 * h]; }
   BS_FN int column_end(int h, bool rhs) const { return m.height_column[2 * h + 1 + rhs]; }
   BS_FN Place unpack(int x) const {
-    return {x & ((1 << m.task_colbit) - 1), x >> m.task_colbit & ((1 << (m.task_chunkbit - m.task_colbit)) - 1), x >> m.task_chunkbit};
+    return {x & ((1 << m.task_colbit) - 1), x >> m.task_colbit & ((1 << (m.task_chunkbit - m.task_colbit)) - 1),
+            x >> m.task_chunkbit};
   }
   BS_FN Place task(int q) const { return unpack(m.task[q]); }
   BS_FN Place column(int q) const { return unpack(m.column[q]); }

@@ -117,9 +117,7 @@ BS_FN void implicit_acceleration(Team<B> t, const ModelView<B>& m, StateView<B> 
     }
     store_quad<B>(d.qHM, c, q);
   }
-  for (int i : t.range(0, m.nv)) {
-    d.qtmp[i] = Real(d.qfrc_smooth[i]) + Real(d.qfrc_constraint[i]);
-  }
+  for (int i : t.range(0, m.nv)) { d.qtmp[i] = Real(d.qfrc_smooth[i]) + Real(d.qfrc_constraint[i]); }
   t.sync();
   raise(t, d, kBadInertia, factor_tree(t, m, d, d.qHM, d.qH));
 

@@ -60,6 +60,15 @@ BS_FN R add_dot(R a, Quad<R> b, Quad<R> c) {
   return fma(b.v[3], c.v[3], fma(b.v[2], c.v[2], fma(b.v[1], c.v[1], fma(b.v[0], c.v[0], a))));
 }
 
+// fn(i) for the constants i = 0 ... N - 1. Sums in arrays stay in registers: where GCC unrolls a loop late, it stores them in each turn
+template <int N, class F>
+BS_ALWAYS_INLINE void each(const F& fn) {
+  if constexpr (N > 0) {
+    each<N - 1>(fn);
+    fn(std::integral_constant<int, N - 1>());
+  }
+}
+
 // fn(std::integral_constant) with the constant n, 1 ... N
 template <int N, class F>
 BS_FN void with_constant(int n, F fn) {

@@ -21,7 +21,8 @@ BS_FN void hessian_start(Team<B> t, const ModelView<B>& m, const StateView<B>& d
   for (int i : t.range(0, m.nv)) {
     const int row = d.elim_rowadr[i], Mrow = m.M_rowadr[i], chain = m.M_coladr[i];
     for (int a = 0; a < d.elim_depth[i]; a++) d.H[row + a] = 0;
-    for (int a = 0; a <= m.dof_depth[i]; a++) d.H[row + d.elim_depth[m.M_colind[chain + a]]] = Real(d.M[Mrow + kQuad * a]) + Real(0);
+    for (int a = 0; a <= m.dof_depth[i]; a++)
+      d.H[row + d.elim_depth[m.M_colind[chain + a]]] = Real(d.M[Mrow + kQuad * a]) + Real(0);
   }
   t.sync();
 }

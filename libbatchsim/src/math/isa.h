@@ -10,6 +10,8 @@
 
 #ifdef __CUDACC__
 #define BS_FN __host__ __device__ inline
+#define BS_ALWAYS_INLINE __host__ __device__ __forceinline__
 #else
 #define BS_FN inline
+#define BS_ALWAYS_INLINE inline __attribute__((always_inline))
 #endif

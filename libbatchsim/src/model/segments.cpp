@@ -10,7 +10,7 @@
 namespace batchsim {
 namespace {
 
-constexpr int kRows = 4;       // DoFs of a segment
+constexpr int kRows = 4;        // DoFs of a segment
 constexpr int kMaxChunks = 16;  // parts that a sum is split into at most
 
 struct Draft {
@@ -41,9 +41,7 @@ std::vector<Draft> find_segments(FlatModel& f) {
     p.height = std::max(p.height, g.height + 1);
     p.below += g.below + 1;
   }
-  for (Draft& g : segments) {
-    g.level = g.parent < 0 ? 0 : segments[g.parent].level + 1;
-  }
+  for (Draft& g : segments) { g.level = g.parent < 0 ? 0 : segments[g.parent].level + 1; }
   return segments;
 }
 
@@ -73,7 +71,8 @@ void choose_chunks(std::vector<Draft>& segments, int nheight) {
         most = std::max<long>(most, std::min(g.chunk, g.below));
         parts = std::max<long>(parts, g.nchunk);
       }
-      const long cost = (tasks + 31) / 32 * (paired ? 75 + 53 * most : 65 + 34 * most) + (parts > 1 ? 20 + (columns + 31) / 32 * (50 + 6 * parts) : 0);
+      const long cost = (tasks + 31) / 32 * (paired ? 75 + 53 * most : 65 + 34 * most) +
+                        (parts > 1 ? 20 + (columns + 31) / 32 * (50 + 6 * parts) : 0);
       if (cost < least) least = cost, best = chunk, best_paired = paired;
     }
     for (Draft& g : segments)

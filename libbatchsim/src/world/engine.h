@@ -38,7 +38,20 @@ struct WorldExport {
   std::vector<double> efc_J, efc_pos, efc_margin, efc_frictionloss, efc_diagA, efc_KBIP, efc_D, efc_R, efc_vel, efc_aref, efc_force;
 };
 
-enum class Op { kStep, kForward, kReset, kGetState, kSetState, kPush, kKick, kKickBody, kClearStatus, kFactorM, kSolveM, kFactorSolveM };
+enum class Op {
+  kStep,
+  kForward,
+  kReset,
+  kGetState,
+  kSetState,
+  kPush,
+  kKick,
+  kKickBody,
+  kClearStatus,
+  kFactorM,
+  kSolveM,
+  kFactorSolveM
+};
 
 // the arguments of one call on all worlds; what an operation does not use is left as it is
 struct Task {
@@ -75,7 +88,7 @@ class Engine {
   virtual WorldExport export_world(int world) = 0;
   virtual size_t scratch_bytes() const = 0;  // of all threads, or of all worlds
   virtual FactorPlan factor_plan() const = 0;
-  virtual size_t bound_bytes() const = 0;    // of derived fields that were bound, where they take memory of their own
+  virtual size_t bound_bytes() const = 0;  // of derived fields that were bound, where they take memory of their own
 };
 
 }  // namespace batchsim

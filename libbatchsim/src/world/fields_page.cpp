@@ -22,7 +22,8 @@ std::string fields_markdown() {
       "Written by `batchsim info --fields`, from the tables that the memory is made of. `batch.bind<T>(\"qpos\")` gives a view\n"
       "`(nworld, values)` of the batch's own memory. Names and layouts are MuJoCo's, where MuJoCo has the field; M and qLD are "
       "kept\n"
-      "in panels of four rows (`libbatchsim/src/kernels/panel.h`; `export_mjdata` writes MuJoCo's layout, and qLDiagInv beside it).\n"
+      "in panels of four rows (`libbatchsim/src/kernels/panel.h`; `export_mjdata` writes MuJoCo's layout, and qLDiagInv beside "
+      "it).\n"
       "\n## State: to read and to write\n\nfloat or double, as the batch's precision.\n";
   r += kHead;
 #define X(name, size, doc) r += row(#name, #size, doc);

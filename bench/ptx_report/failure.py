@@ -1,0 +1,2 @@
+class Failure(Exception):
+    """What ends the report, in words for the user."""
