@@ -180,6 +180,11 @@ class CudaEngine : public Engine {
     factor_bytes_ = factor_shared_bytes<T>(flat);
     batch_.factor_shared = factor_bytes_ <= size_t(most) && flat.nv > 0;
     if (!batch_.factor_shared) return;
+    // a small tree keeps one warp busy; where its blocks are no more than an SM takes anyway, a second one only adds instructions
+    int shared = 0, blocks = 1;
+    BS_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, ordinal_));
+    BS_CUDA(cudaDeviceGetAttribute(&blocks, cudaDevAttrMaxBlocksPerMultiprocessor, ordinal_));
+    if ((factor_bytes_ + 1024) * blocks <= size_t(shared)) factor_members_ = 32;
     const auto allow = [&](const void* kernel) {
       BS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(factor_bytes_)));
     };
