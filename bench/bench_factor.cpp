@@ -13,13 +13,13 @@
 //
 // GFLOP/s: the operations of a method's own algorithm, on the tree's pattern or dense. GB/s: M read once and its factor written once,
 // as the method stores them, b and x.
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <unistd.h>
 
 #include "common/json.h"
 #include "common/models.h"
@@ -54,7 +54,8 @@ std::string model_path(const std::string& name) {
   if (std::filesystem::is_regular_file(name)) return name;
   for (const char* body : {"stick", "simple", "muscular", "muscular_full"})
     if (name == body) return find_model(name + ".xml");
-  throw Error(Error::kInput, "--model " + name + ": there is no such file; it can be a file, stick, simple, muscular or muscular_full");
+  throw Error(Error::kInput,
+              "--model " + name + ": there is no such file; it can be a file, stick, simple, muscular or muscular_full");
 }
 
 template <class F>
@@ -83,7 +84,8 @@ std::vector<Case> cases(Options o) {
   if (trees)
     for (const std::string& shape : o.shapes)
       for (int nv : o.nv)
-        list.push_back(load(shape, "--shape " + shape + " --nv " + std::to_string(nv), [&] { return Model::from_xml(shape_xml(shape, nv)); }));
+        list.push_back(
+            load(shape, "--shape " + shape + " --nv " + std::to_string(nv), [&] { return Model::from_xml(shape_xml(shape, nv)); }));
   return list;
 }
 
@@ -161,9 +163,10 @@ bool bench_case(const Case& c, const Options& o, Table& table, Json& rows, std::
     const Method& m = *methods[i];
     const Timing& t = timing[i];
     const double s = median(t.seconds);
-    table.add({i ? "" : c.name, std::to_string(p.nv), m.name(), m.precision(), format("%.3f", 1e6 * s), format("%.2f", m.bytes() / s * 1e-9),
-               format("%.2f", m.flops() / s * 1e-9), format("%.2f", quantile(t.ratio, 0)), format("%.2f", median(t.ratio)),
-               format("%.2f", largest(t.ratio)), error_number(t.residual.factor), error_number(t.residual.solve)});
+    table.add({i ? "" : c.name, std::to_string(p.nv), m.name(), m.precision(), format("%.3f", 1e6 * s),
+               format("%.2f", m.bytes() / s * 1e-9), format("%.2f", m.flops() / s * 1e-9), format("%.2f", quantile(t.ratio, 0)),
+               format("%.2f", median(t.ratio)), format("%.2f", largest(t.ratio)), error_number(t.residual.factor),
+               error_number(t.residual.solve)});
     rows.push_back({{"model", c.name},
                     {"nv", p.nv},
                     {"method", m.name()},
@@ -184,9 +187,10 @@ int run(const Options& o, const std::string& command) {
   JsonFile file(o.json);
   Json rows = Json::array();
   const std::string on = machine(o);
-  std::printf("factor and solve, one right-hand side; %s; medians of %d rounds; ratio: time over the tree's of the same round\n", on.c_str(),
-              o.rounds);
-  Table table({"model", "nv", "method", "", "us/world", "GB/s", "GFLOP/s", "ratio: min", "median", "max", "error: factor", "solve"});
+  std::printf("factor and solve, one right-hand side; %s; medians of %d rounds; ratio: time over the tree's of the same round\n",
+              on.c_str(), o.rounds);
+  Table table(
+      {"model", "nv", "method", "", "us/world", "GB/s", "GFLOP/s", "ratio: min", "median", "max", "error: factor", "solve"});
   Progress progress("cases", double(list.size()), o.progress);
   bool good = true;
   std::string note;
@@ -205,9 +209,11 @@ int main(int argc, char** argv) {
   Options o;
   CLI::App app("Factor and solve of the joint-space inertia: the tree beside dense and other ways.", "bench_factor");
   app.add_option("--model", o.models, "MJCF file or stick, simple, muscular, muscular_full; again for more");
-  app.add_option("--shape", o.shapes, "Synthetic tree: chain, star, humanoid or random; again for more")->check(CLI::IsMember(shape_names()));
+  app.add_option("--shape", o.shapes, "Synthetic tree: chain, star, humanoid or random; again for more")
+      ->check(CLI::IsMember(shape_names()));
   app.add_option("--nv", o.nv, "DoFs of synthetic trees; again for more")->check(CLI::Range(1, kMostDofs));
-  app.add_option("--worlds", o.nworld, "Default: what fits the cache, 16 to 64; up to 8192 on a GPU")->check(CLI::Range(1, 1 << 20));
+  app.add_option("--worlds", o.nworld, "Default: what fits the cache, 16 to 64; up to 8192 on a GPU")
+      ->check(CLI::Range(1, 1 << 20));
   app.add_option("--device", o.device, "")->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
   app.add_option("--precision", o.precision, "")->check(CLI::IsMember({"f32", "f64"}))->capture_default_str();
   app.add_option("--rounds", o.rounds, "")->check(CLI::Range(1, 100000))->capture_default_str();
@@ -218,9 +224,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     return run(o, command);
-  } catch (const CLI::Success& e) {
-    return app.exit(e);
-  } catch (const std::exception& e) {
+  } catch (const CLI::Success& e) { return app.exit(e); } catch (const std::exception& e) {
     std::fprintf(stderr, "bench_factor: %s\n", e.what());
     return 3;
   }

@@ -37,9 +37,7 @@ class Rows {
   }
   Rows(const Rows&) = delete;
   ~Rows() { std::free(p_); }
-  typename B::RealRow operator[](int tile) const {
-    return {reinterpret_cast<Element*>(static_cast<char*>(p_) + tile * stride_)};
-  }
+  typename B::RealRow operator[](int tile) const { return {reinterpret_cast<Element*>(static_cast<char*>(p_) + tile * stride_)}; }
 
  private:
   size_t stride_;
@@ -107,7 +105,9 @@ class TreeMethod : public TileMethod<B> {
     const FlatModel& f = this->p_.model.flat();
     const int n = this->p_.nv;
     this->p_.for_entries(world, [&](int k, int j, double) {
-      const auto at = [&](int c) { return double(B::get(this->L_[world / B::width], f.M_rowadr[k] + 4 * f.dof_depth[c], world % B::width)); };
+      const auto at = [&](int c) {
+        return double(B::get(this->L_[world / B::width], f.M_rowadr[k] + 4 * f.dof_depth[c], world % B::width));
+      };
       G[size_t(k) * n + j] = j == k ? 1 / std::sqrt(at(k)) : at(j) * std::sqrt(at(k));
     });
   }
@@ -128,8 +128,7 @@ class DenseMethod : public TileMethod<B> {
   using typename Base::T;
 
   explicit DenseMethod(const Problem& p)
-      : Base(p, dense_panel(R, dense_panels(R, p.nv)), R * dense_panels(R, p.nv), 1),
-        b_(p.nv, this->tiles_) {
+      : Base(p, dense_panel(R, dense_panels(R, p.nv)), R * dense_panels(R, p.nv), 1), b_(p.nv, this->tiles_) {
     const int n = p.nv, rows = R * dense_panels(R, n);
     this->for_worlds([&](int world, int tile, int lane) {
       const auto set = [&](int i, int j, double x) { B::set(this->M_[tile], at(i, j), lane, T(x)); };

@@ -24,9 +24,12 @@ struct Cusolver {
     for (const char* name : {"libcusolver.so.12", "libcusolver.so.11", "libcusolver.so"})
       if (!lib) lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!lib) return "there is no libcusolver";
-    const auto get = [&](auto& f, const char* name) { return f = reinterpret_cast<std::remove_reference_t<decltype(f)>>(dlsym(lib, name)); };
+    const auto get = [&](auto& f, const char* name) {
+      return f = reinterpret_cast<std::remove_reference_t<decltype(f)>>(dlsym(lib, name));
+    };
     const bool d = sizeof(T) == 8;
-    const bool found = get(create, "cusolverDnCreate") && get(destroy, "cusolverDnDestroy") && get(set_stream, "cusolverDnSetStream") &&
+    const bool found = get(create, "cusolverDnCreate") && get(destroy, "cusolverDnDestroy") &&
+                       get(set_stream, "cusolverDnSetStream") &&
                        get(factor, d ? "cusolverDnDpotrfBatched" : "cusolverDnSpotrfBatched") &&
                        get(solve, d ? "cusolverDnDpotrsBatched" : "cusolverDnSpotrsBatched");
     return found ? nullptr : "libcusolver lacks its batched Cholesky";
@@ -86,7 +89,8 @@ class CusolverMethod : public CudaMethod<T> {
   void queue() override {
     const int n = this->p_.nv, batch = this->p_.nworld;
     cusolver_check(lib_.factor(handle_, kLower, n, A_of_.get(), n, info_.get(), batch), "cusolverDn potrfBatched");
-    cusolver_check(lib_.solve(handle_, kLower, n, 1, A_of_.get(), n, x_of_.get(), n, info_.get(), batch), "cusolverDn potrsBatched");
+    cusolver_check(lib_.solve(handle_, kLower, n, 1, A_of_.get(), n, x_of_.get(), n, info_.get(), batch),
+                   "cusolverDn potrsBatched");
   }
 
  private:

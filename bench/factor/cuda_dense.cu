@@ -10,7 +10,11 @@ template <class T>
 class DenseMethod : public CudaMethod<T> {
  public:
   explicit DenseMethod(const Problem& p)
-      : CudaMethod<T>(p), entries_(4 * size_t(dense_quads(dense_panels(p.nv)))), tiles_(dense_tiles(p.nv)), A_(entries_ * p.nworld), L_(entries_ * p.nworld) {
+      : CudaMethod<T>(p),
+        entries_(4 * size_t(dense_quads(dense_panels(p.nv)))),
+        tiles_(dense_tiles(p.nv)),
+        A_(entries_ * p.nworld),
+        L_(entries_ * p.nworld) {
     for (int w = 0; w < p.nworld; w++) {
       std::vector<T> a(entries_, T(0));
       p.for_entries(w, [&](int i, int j, double x) {
@@ -25,8 +29,7 @@ class DenseMethod : public CudaMethod<T> {
     BS_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     shared_ = dense_shared_bytes<T>(p.nv, true) <= size_t(most);
     bytes_ = dense_shared_bytes<T>(p.nv, shared_);
-    if (shared_)
-      BS_CUDA(cudaFuncSetAttribute(dense_kernel<T, true>, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes_)));
+    if (shared_) BS_CUDA(cudaFuncSetAttribute(dense_kernel<T, true>, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes_)));
   }
   std::string name() const override { return "dense"; }
   void factor(int world, double* G) override {
@@ -40,7 +43,8 @@ class DenseMethod : public CudaMethod<T> {
  protected:
   void queue() override {
     auto* const kernel = shared_ ? dense_kernel<T, true> : dense_kernel<T, false>;
-    kernel<<<this->p_.nworld, 64, bytes_, this->stream_.get()>>>(this->p_.nv, tiles_.get(), A_.get(), this->b_.get(), L_.get(), this->x_.get());
+    kernel<<<this->p_.nworld, 64, bytes_, this->stream_.get()>>>(this->p_.nv, tiles_.get(), A_.get(), this->b_.get(), L_.get(),
+                                                                 this->x_.get());
     BS_CUDA(cudaGetLastError());
   }
 

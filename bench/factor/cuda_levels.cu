@@ -43,7 +43,8 @@ class LevelsMethod : public CudaMethod<T> {
         M_(size_t(p.nworld) * nentry_),
         U_(M_.size()),
         invD_(size_t(p.nworld) * p.nv) {
-    if (double(p.nworld) * nentry_ > 2e9) throw Error(Error::kCapacity, "--worlds " + std::to_string(p.nworld) + ": too many for a grid of one launch a level");
+    if (double(p.nworld) * nentry_ > 2e9)
+      throw Error(Error::kCapacity, "--worlds " + std::to_string(p.nworld) + ": too many for a grid of one launch a level");
     for (int w = 0; w < p.nworld; w++) M_.put(size_t(w) * nentry_, std::vector<T>(p.M_of(w), p.M_of(w) + nentry_));
     const cudaStream_t stream = this->stream_.get();
     cudaGraph_t graph;
@@ -78,12 +79,13 @@ class LevelsMethod : public CudaMethod<T> {
     }
     for (int level = l_.count() - 1; level >= 0; level--) {
       const int n = l_.dof_adr[level + 1] - l_.dof_adr[level];
-      solve_level_up<<<blocks(n), 128, 0, stream>>>(t, dofs_.get() + l_.dof_adr[level], nworld, n, U_.get(), invD_.get(), this->b_.get(),
-                                                    this->x_.get());
+      solve_level_up<<<blocks(n), 128, 0, stream>>>(t, dofs_.get() + l_.dof_adr[level], nworld, n, U_.get(), invD_.get(),
+                                                    this->b_.get(), this->x_.get());
     }
     for (int level = 1; level < l_.count(); level++) {
       const int n = l_.dof_adr[level + 1] - l_.dof_adr[level];
-      solve_level_down<<<blocks(n), 128, 0, stream>>>(t, dofs_.get() + l_.dof_adr[level], nworld, n, U_.get(), invD_.get(), this->x_.get());
+      solve_level_down<<<blocks(n), 128, 0, stream>>>(t, dofs_.get() + l_.dof_adr[level], nworld, n, U_.get(), invD_.get(),
+                                                      this->x_.get());
     }
     BS_CUDA(cudaGetLastError());
   }

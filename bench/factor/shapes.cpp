@@ -37,14 +37,17 @@ class Tree {
     for (int i = 0; i < n; i++) parent = add(parent);
     return parent;
   }
-  void lengthen_root(int hinges) { left_ += bodies_[0].hinges, bodies_[0].hinges = std::min(hinges, left_), left_ -= bodies_[0].hinges; }
+  void lengthen_root(int hinges) {
+    left_ += bodies_[0].hinges, bodies_[0].hinges = std::min(hinges, left_), left_ -= bodies_[0].hinges;
+  }
   void write(std::string& xml, double length, int body = 0, int nth = 0, int depth = 0) const {
     const Body& b = bodies_[body];
     xml += format("<body pos='0 %g %g'>", body ? 0.3 * length * nth : 0, body ? -length : 1);
     if (b.free) xml += "<freejoint/>";
     for (int j = 0; j < b.hinges && !b.free; j++) xml += format("<joint axis='%s'/>", axis[(depth + j) % 3]);
     xml += format("<geom fromto='0 0 0 0 0 %g'/>", -length);
-    for (size_t c = 0; c < b.children.size(); c++) write(xml, length, b.children[c], int(c) - int(b.children.size() / 2), depth + 1);
+    for (size_t c = 0; c < b.children.size(); c++)
+      write(xml, length, b.children[c], int(c) - int(b.children.size() / 2), depth + 1);
     xml += "</body>\n";
   }
 
