@@ -8,7 +8,9 @@
 #include <map>
 #include <set>
 
-#include "backend/check/watch.h"
+#include "backend/check/team.h"
+#include "kernels/factor_m.h"
+#include "scratch.h"
 #include "worlds.h"
 
 using namespace batchsim;
@@ -77,6 +79,18 @@ void exercise(const Model& m, int fall, int nstep, double tangle = 0) {
   b.step(1);
 }
 
+// factor and solve in one go, which no step does
+void exercise_factor(const Model& m) {
+  Scratch<Check> s(m.flat(), 1, 1);
+  for (int i = 0; i < s.z.nM; i++) Check::set(s.d.M, i, 0, 0);
+  for (int k = 0; k < s.z.nv; k++) {
+    Check::set(s.d.M, s.m.M_rowadr[k] + kQuad * s.m.dof_depth[k], 0, 1);
+    Check::set(s.d.qfrc_smooth, k, 0, 1);
+  }
+  factor_team<true>(Team<Check>{}, ModelTree<Check>(s.m), s.d.M, s.d.qLD, team_scratch(s.m, s.d.factor_work), s.d.qfrc_smooth,
+                    s.d.qacc_smooth);
+}
+
 void exercise_all() {
   static const Model stick = model_of("stick"), simple = model_of("simple"), muscular = model_of("muscular");
   static const Model undamped = Model::from_xml(
@@ -85,6 +99,7 @@ void exercise_all() {
       "<geom size='.1' pos='1 0 0'/><body pos='1 0 0'><joint axis='0 1 0'/><geom size='.1' pos='1 0 0'/></body></body></worldbody>"
       "<actuator><motor joint='j'/></actuator></mujoco>");
   static const Model pile = Model::from_xml(pile_of(14));  // more candidate pairs than one chunk
+  exercise_factor(muscular);
   exercise(stick, 30, 1);
   for (int fall : {15, 60, 120, 240}) exercise(simple, fall, 1);  // landing ... lying
   for (int fall : {4, 60, 200}) exercise(muscular, fall, 1);

@@ -50,7 +50,6 @@ BS_FN void crb(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     }
     store_quad<B>(d.M, c, q);
   }
-  t.sync();
 }
 
 }  // namespace BS_ISA

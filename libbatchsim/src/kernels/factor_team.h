@@ -312,7 +312,6 @@ BS_FN void solve_team(Team<B> t, const Tree& tree, typename B::RealRow U, TeamSc
     const int s = tree.dof_seg(k);
     x[k] = Real(w.rest[kQuad * w.least(s) + k - tree.dof(s)]);
   }
-  t.sync();
 }
 
 }  // namespace BS_ISA

@@ -117,8 +117,7 @@ BS_FN void implicit_acceleration(Team<B> t, const ModelView<B>& m, StateView<B> 
     }
     store_quad<B>(d.qHM, c, q);
   }
-  for (int i : t.range(0, m.nv)) { d.qtmp[i] = Real(d.qfrc_smooth[i]) + Real(d.qfrc_constraint[i]); }
-  t.sync();
+  for (int i : t.range(0, m.nv)) d.qtmp[i] = Real(d.qfrc_smooth[i]) + Real(d.qfrc_constraint[i]);
   raise(t, d, kBadInertia, factor_tree(t, m, d, d.qHM, d.qH));
 
   // a standalone free body is alone in its tree, so its DoFs can be solved first and left out below
@@ -131,7 +130,6 @@ BS_FN void implicit_acceleration(Team<B> t, const ModelView<B>& m, StateView<B> 
       for (int r = 0; r < 6; r++) d.qtmp[m.nv + adr + r] = Real(d.qtmp[adr + r]);
       solve_free_body(m, d, j, Vec3<Real>{e[0], e[1], e[2]}, Vec3<Real>{e[3], e[4], e[5]}, d.qtmp + m.nv);
     }
-    t.sync();
   }
   solve_tree(t, m, d, d.qH, d.qtmp);
   const auto refine = violent(t, m, d.qtmp);
