@@ -50,14 +50,6 @@ struct Case {
 
 constexpr double kRoundSeconds = 0.005;  // of a method, at least
 
-std::string model_path(const std::string& name) {
-  if (std::filesystem::is_regular_file(name)) return name;
-  for (const char* body : {"stick", "simple", "muscular", "muscular_full"})
-    if (name == body) return find_model(name + ".xml");
-  throw Error(Error::kInput,
-              "--model " + name + ": there is no such file; it can be a file, stick, simple, muscular or muscular_full");
-}
-
 template <class F>
 Case load(const std::string& name, const std::string& option, F model) {
   try {

@@ -210,7 +210,7 @@ TEST_CASE("kernels that only factor and solve do what a step does, in shared mem
   const FlatModel& f = m.flat();
   for (int k = 0; k < f.nv; k++)  // entries that are a row's own: padding is anything
     for (int a = 0; a <= f.dof_depth[k]; a++) {
-      const size_t at = f.M_rowadr[k] + 4 * a;
+      const size_t at = f.M_rowadr[k] + kQuad * a;
       REQUIRE(again[at] == factor[at]);
     }
   engine.run({.op = Op::kSolveM});

@@ -157,7 +157,8 @@ TEST_CASE("a team's solution on the way of factoring is the one after it") {
     const std::vector<double> x = row(s.d.qacc_smooth), again = get_row<Check>(s.d.qLD, 0, s.z.nM);
     for (int k = 0; k < s.z.nv; k++) CHECK(x[k] == Approx(expected[k]).epsilon(1e-6).margin(1e-9));
     for (int k = 0; k < s.z.nv; k++)
-      for (int a = 0; a <= s.m.dof_depth[k]; a++) REQUIRE(factor[s.m.M_rowadr[k] + 4 * a] == again[s.m.M_rowadr[k] + 4 * a]);
+      for (int a = 0; a <= s.m.dof_depth[k]; a++)
+        REQUIRE(factor[s.m.M_rowadr[k] + kQuad * a] == again[s.m.M_rowadr[k] + kQuad * a]);
   }
 }
 
@@ -190,7 +191,7 @@ TEST_CASE("a world's factor has the same bits in every lane") {
     std::vector<float> bits;
     for (int k = 0; k < s.z.nv; k++) {
       bits.push_back(B::get(s.d.qtmp, k, shift));
-      for (int a = 0; a <= s.m.dof_depth[k]; a++) bits.push_back(B::get(s.d.qLD, s.m.M_rowadr[k] + 4 * a, shift));
+      for (int a = 0; a <= s.m.dof_depth[k]; a++) bits.push_back(B::get(s.d.qLD, s.m.M_rowadr[k] + kQuad * a, shift));
     }
     if (shift == 0) first = bits;
     CHECK(same_bits(bits, first));

@@ -25,4 +25,11 @@ std::string find_model(const std::string& name, const std::string& dir) {
   throw Error(Error::kInput, "there is no " + name + " in " + tried + "; give its folder with --models DIR");
 }
 
+std::string model_path(const std::string& name) {
+  if (std::filesystem::is_regular_file(name)) return name;
+  for (const char* body : {"stick", "simple", "muscular", "muscular_full"})
+    if (name == body) return find_model(name + ".xml");
+  throw Error(Error::kInput, "model is '" + name + "'; it can be a file, or stick, simple, muscular or muscular_full");
+}
+
 }  // namespace batchsim::tools

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "model/flat.h"
+#include "model/segment.h"
 
 namespace batchsim {
 
@@ -126,7 +127,7 @@ inline SolverInput solver_input(const mjModel* m, const FlatModel& f, const mjDa
   in.M.assign(f.nM, 0.0);
   for (int k = 0; k < m->nv; k++)
     for (int a = 0; a < m->M_rownnz[k]; a++)
-      in.M[f.M_rowadr[k] + 4 * f.dof_depth[m->M_colind[m->M_rowadr[k] + a]]] = d->M[m->M_rowadr[k] + a];
+      in.M[f.M_rowadr[k] + kQuad * f.dof_depth[m->M_colind[m->M_rowadr[k] + a]]] = d->M[m->M_rowadr[k] + a];
   std::map<std::pair<int, int>, int> pair_of;
   for (int p = 0; p < f.npair; p++) pair_of[{f.pair_geom1[p], f.pair_geom2[p]}] = p;
   for (int c = 0; c < d->ncon; c++) {

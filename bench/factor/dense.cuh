@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "backend/cuda/team.h"
+
 namespace batchsim::tools {
 
 inline constexpr double kRhsDiagonal = 1e30;  // what is left of it must stay positive
@@ -37,30 +39,13 @@ inline std::vector<int4> dense_tiles(int n) {
 }
 
 template <class T>
-struct Quad4 {
-  T v[4];
-};
-template <class T>
-__device__ Quad4<T> quad_at(const T* p, int q) {
-  if constexpr (sizeof(T) == 4) {
-    const float4 a = reinterpret_cast<const float4*>(p)[q];
-    return {{a.x, a.y, a.z, a.w}};
-  } else {
-    const double2 a = reinterpret_cast<const double2*>(p)[2 * q], b = reinterpret_cast<const double2*>(p)[2 * q + 1];
-    return {{a.x, a.y, b.x, b.y}};
-  }
+__device__ Quad<T> quad_at(const T* p, int q) {
+  return Cuda<T>::load_quad({const_cast<T*>(p)}, q);
 }
 template <class T>
-__device__ void put_quad(T* p, int q, Quad4<T> a) {
-  if constexpr (sizeof(T) == 4) {
-    reinterpret_cast<float4*>(p)[q] = make_float4(a.v[0], a.v[1], a.v[2], a.v[3]);
-  } else {
-    reinterpret_cast<double2*>(p)[2 * q] = make_double2(a.v[0], a.v[1]);
-    reinterpret_cast<double2*>(p)[2 * q + 1] = make_double2(a.v[2], a.v[3]);
-  }
+__device__ void put_quad(T* p, int q, Quad<T> a) {
+  Cuda<T>::store_quad({p}, q, a);
 }
-__device__ inline float inverse_root(float a) { return rsqrtf(a); }
-__device__ inline double inverse_root(double a) { return 1 / sqrt(a); }
 
 // R rows of a 4 x 4 tile, 4 or 1, by columns. q: the tile's first quad; row: of the tile, if R is 1
 template <class T, int R>
@@ -72,7 +57,7 @@ struct Rows4 {
 #pragma unroll
     for (int j = 0; j < 4; j++) {
       if constexpr (R == 4) {
-        const Quad4<T> c = quad_at(L, q + j);
+        const Quad<T> c = quad_at(L, q + j);
         for (int i = 0; i < 4; i++) a.v[j][i] = c.v[i];
       } else {
         a.v[j][0] = L[4 * (q + j) + row];
@@ -84,13 +69,13 @@ struct Rows4 {
 #pragma unroll
     for (int j = 0; j < 4; j++) {
       if constexpr (R == 4)
-        put_quad(L, q + j, Quad4<T>{{v[j][0], v[j][1], v[j][2], v[j][3]}});
+        put_quad(L, q + j, Quad<T>{{v[j][0], v[j][1], v[j][2], v[j][3]}});
       else
         L[4 * (q + j) + row] = v[j][0];
     }
   }
   // += x y'
-  __device__ void add(const T (&x)[R], const Quad4<T>& y) {
+  __device__ void add(const T (&x)[R], const Quad<T>& y) {
 #pragma unroll
     for (int j = 0; j < 4; j++)
 #pragma unroll
@@ -102,22 +87,22 @@ struct Rows4 {
 template <class T>
 struct Corner {
   T l10, l20, l30, l21, l31, l32;
-  Quad4<T> s;
+  Quad<T> s;
 
   // of the tile at quad q
   __device__ Corner(const T* L, int q) {
-    const Quad4<T> c0 = quad_at(L, q), c1 = quad_at(L, q + 1), c2 = quad_at(L, q + 2), c3 = quad_at(L, q + 3);
-    s.v[0] = inverse_root(-c0.v[0]);
+    const Quad<T> c0 = quad_at(L, q), c1 = quad_at(L, q + 1), c2 = quad_at(L, q + 2), c3 = quad_at(L, q + 3);
+    s.v[0] = rsqrt(-c0.v[0]);
     l10 = c0.v[1] * s.v[0], l20 = c0.v[2] * s.v[0], l30 = c0.v[3] * s.v[0];
-    s.v[1] = inverse_root(-fma(l10, l10, c1.v[1]));
+    s.v[1] = rsqrt(-fma(l10, l10, c1.v[1]));
     l21 = fma(l20, l10, c1.v[2]) * s.v[1], l31 = fma(l30, l10, c1.v[3]) * s.v[1];
-    s.v[2] = inverse_root(-fma(l21, l21, fma(l20, l20, c2.v[2])));
+    s.v[2] = rsqrt(-fma(l21, l21, fma(l20, l20, c2.v[2])));
     l32 = fma(l31, l21, fma(l30, l20, c2.v[3])) * s.v[2];
-    s.v[3] = inverse_root(-fma(l32, l32, fma(l31, l31, fma(l30, l30, c3.v[3]))));
+    s.v[3] = rsqrt(-fma(l32, l32, fma(l31, l31, fma(l30, l30, c3.v[3]))));
   }
   // that has been factored
-  __device__ Corner(const T* L, int q, Quad4<T> s) : s(s) {
-    const Quad4<T> c0 = quad_at(L, q), c1 = quad_at(L, q + 1), c2 = quad_at(L, q + 2);
+  __device__ Corner(const T* L, int q, Quad<T> s) : s(s) {
+    const Quad<T> c0 = quad_at(L, q), c1 = quad_at(L, q + 1), c2 = quad_at(L, q + 2);
     l10 = c0.v[1], l20 = c0.v[2], l30 = c0.v[3], l21 = c1.v[2], l31 = c1.v[3], l32 = c2.v[3];
   }
   // rows of L; on the diagonal too
@@ -207,9 +192,9 @@ __device__ void solve_back(const T* L, const T* s, T* x, int n, int panels) {
   __syncwarp();
   for (int I = (n - 1) / 4; I >= 0; I--) {
     const int row = dense_quads(I);
-    const Quad4<T> y = quad_at(x, I), d = quad_at(s, I), c0 = quad_at(L, row + 4 * I), c1 = quad_at(L, row + 4 * I + 1),
-                   c2 = quad_at(L, row + 4 * I + 2);
-    Quad4<T> z;  // -x
+    const Quad<T> y = quad_at(x, I), d = quad_at(s, I), c0 = quad_at(L, row + 4 * I), c1 = quad_at(L, row + 4 * I + 1),
+                  c2 = quad_at(L, row + 4 * I + 2);
+    Quad<T> z;  // -x
     z.v[3] = y.v[3] * d.v[3];
     z.v[2] = fma(c2.v[3], z.v[3], y.v[2]) * d.v[2];
     z.v[1] = fma(c1.v[2], z.v[2], fma(c1.v[3], z.v[3], y.v[1])) * d.v[1];
@@ -218,7 +203,7 @@ __device__ void solve_back(const T* L, const T* s, T* x, int n, int panels) {
     if (lane == 0) put_quad(x, I, z);
 #pragma unroll 1
     for (int j = lane; j < 4 * I; j += 32) {
-      const Quad4<T> q = quad_at(L, row + j);
+      const Quad<T> q = quad_at(L, row + j);
       x[j] = fma(q.v[3], z.v[3], fma(q.v[2], z.v[2], fma(q.v[1], z.v[1], fma(q.v[0], z.v[0], x[j]))));
     }
     __syncwarp();
@@ -242,7 +227,7 @@ __global__ void __launch_bounds__(64, sizeof(T) == 4 ? 6 : 4)
 
 #pragma unroll 8
   for (int q = me; q < quads; q += 64) {
-    Quad4<T> a = quad_at(A, q);
+    Quad<T> a = quad_at(A, q);
     for (int i = 0; i < 4; i++) a.v[i] = -a.v[i];
     put_quad(L, q, a);
   }

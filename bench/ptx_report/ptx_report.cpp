@@ -20,16 +20,8 @@ struct Options {
   int nworld = 4, settle = 60;
 };
 
-// a file, or the name of a body in models/
-Model open_model(const std::string& name) {
-  if (name.find_first_of("./") != std::string::npos) return Model::from_file(name);
-  for (const char* body : {"stick", "simple", "muscular", "muscular_full"})
-    if (name == body) return Model::from_file(find_model(name + ".xml"));
-  throw Error(Error::kInput, "model is '" + name + "'; allowed are a file, or stick, simple, muscular and muscular_full");
-}
-
 void report(const Options& o) {
-  const Model model = open_model(o.model);
+  const Model model = Model::from_file(model_path(o.model));
   const Standing start = standing(model.mjmodel(), o.nworld, o.settle, 0);
   Batch batch(model, {.nworld = o.nworld, .device = "cuda", .precision = o.precision == "f64" ? Precision::f64 : Precision::f32});
   HostRows rows(batch);

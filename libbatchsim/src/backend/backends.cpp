@@ -51,7 +51,7 @@ std::vector<MemoryUse> estimate_memory(const Model& model, const BatchOptions& o
   const FlatModel& f = model.flat();
   const size_t real = o.precision == Precision::f32 ? 4 : 8, n = size_t(o.nworld);
   std::vector<MemoryUse> uses;
-  const Sizes z(f, o.nconmax, o.njmax, 1, 8);
+  const Sizes z(f, o.nconmax, o.njmax, 1, o.device == "cpu" ? 8 : 64);
   size_t state = 0;
 #define X(name, size, doc) state += size_t(size) * real;
   BS_STATE_FIELDS(X)

@@ -127,7 +127,16 @@ BS_FN void combine_column(const Tree& tree, typename B::RealRow A, TeamScratch<B
   tree.store(w.S, g, j, keep_rows(tree.load(A, g, j) - sum, g.size()));
 }
 
-// of a segment's rows; in double they are the same for all
+// of the rows of segment s, from the diagonal of A
+template <class B, class Tree>
+BS_FN void keep_least_pivots(const Tree& tree, typename B::RealRow A, TeamScratch<B> w, int s) {
+  const auto g = tree.segment(s);
+  Quad<typename B::Real> least;
+  for (int r = 0; r < kQuad; r++) least.v[r] = least_pivot<B>(tree.load(A, g, g.depth() + 1 + r).v[r]);
+  store_quad<B>(w.rest, w.least(s), least);
+}
+
+// in double they are the same for all
 template <class B>
 BS_FN Quad<typename B::Real> least_pivots(TeamScratch<B> w, int s) {
   const typename B::Real e = least_pivot<B>(0);
@@ -231,10 +240,7 @@ BS_FN bool factor_team(Team<B> t, const Tree& tree, typename B::RealRow A, typen
   }
   if constexpr (Solve || sizeof(Real) == 4) {
     for (int s : t.range(0, tree.count())) {
-      const auto g = tree.segment(s);
-      Quad<Real> least;
-      for (int r = 0; r < kQuad; r++) least.v[r] = least_pivot<B>(tree.load(A, g, g.depth() + 1 + r).v[r]);
-      if constexpr (sizeof(Real) == 4) store_quad<B>(w.rest, w.least(s), least);
+      if constexpr (sizeof(Real) == 4) keep_least_pivots(tree, A, w, s);
       if constexpr (Solve) place_rhs(tree, w, s, b);
     }
     t.sync();

@@ -20,8 +20,6 @@
 namespace batchsim {
 inline namespace BS_ISA {
 
-inline constexpr int kQuad = 4;
-
 template <class R>
 struct Quad {
   R v[kQuad];

@@ -70,7 +70,6 @@
   X(dof_depth, nv, 1, "ours: number of ancestors; entry (k, j) of M is M_rowadr[k] + 4 dof_depth[j]") \
   X(dof_subtreenum, nv, 1, "ours: descendants of i are i + 1 ... i + dof_subtreenum[i]") \
   X(dof_seg, nv, 1, "ours: segment")                                             \
-  X(dof_quad, nv, 1, "ours: place in vectors of four a segment")                 \
   X(M_rowadr, nv, 1, "ours: start of each row of M; its entries are four apart") \
   X(M_coladr, nv, 1, "ours: the row's first column in M_colind")                 \
   X(M_colind, ncol, 1, "ours: DoF of each panel column, ancestors in depth order, then the segment; -1: padding") \

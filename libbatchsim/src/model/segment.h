@@ -9,6 +9,8 @@
 
 namespace batchsim {
 
+inline constexpr int kQuad = 4;  ///< most DoFs of a segment, rows of a panel
+
 struct alignas(16) Segment {
   int column;  ///< first column of its panel, a right-hand side; then the first ancestor
   int place;   ///< ancestors, and 65,536 times its descendant segments

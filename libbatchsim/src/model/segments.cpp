@@ -10,7 +10,6 @@
 namespace batchsim {
 namespace {
 
-constexpr int kRows = 4;        // DoFs of a segment
 constexpr int kMaxChunks = 16;  // parts that a sum is split into at most
 
 struct Draft {
@@ -18,7 +17,7 @@ struct Draft {
   bool paired = false;
 };
 
-// runs of one unbranched chain, at most kRows long
+// runs of one unbranched chain, at most kQuad long
 std::vector<Draft> find_segments(FlatModel& f) {
   std::vector<int> children(f.nv, 0);
   for (int p : f.dof_parentid)
@@ -27,7 +26,7 @@ std::vector<Draft> find_segments(FlatModel& f) {
   f.dof_seg.resize(f.nv);
   for (int k = 0; k < f.nv; k++) {
     const int p = f.dof_parentid[k];
-    const bool goes_on = p >= 0 && p == k - 1 && children[p] == 1 && segments.back().size < kRows;
+    const bool goes_on = p >= 0 && p == k - 1 && children[p] == 1 && segments.back().size < kQuad;
     if (goes_on)
       segments.back().size++;
     else
@@ -41,7 +40,8 @@ std::vector<Draft> find_segments(FlatModel& f) {
     p.height = std::max(p.height, g.height + 1);
     p.below += g.below + 1;
   }
-  for (Draft& g : segments) { g.level = g.parent < 0 ? 0 : segments[g.parent].level + 1; }
+  for (Draft& g : segments)
+    if (g.parent >= 0) g.level = segments[g.parent].level + 1;
   return segments;
 }
 
@@ -66,8 +66,8 @@ void choose_chunks(std::vector<Draft>& segments, int nheight) {
       for (Draft g : segments) {
         if (g.height != h) continue;
         split(g, chunk, paired);
-        tasks += long(g.nchunk) * (paired ? (g.depth + kRows + 1) / 2 : g.depth + kRows);
-        columns += g.depth + kRows;
+        tasks += long(g.nchunk) * (paired ? (g.depth + kQuad + 1) / 2 : g.depth + kQuad);
+        columns += g.depth + kQuad;
         most = std::max<long>(most, std::min(g.chunk, g.below));
         parts = std::max<long>(parts, g.nchunk);
       }
@@ -89,15 +89,15 @@ void place_panels(std::vector<Draft>& segments, FlatModel& f) {
       Draft& g = segments[s];
       if (g.height != h) continue;
       g.column = static_cast<int>(columns);
-      columns += g.depth + kRows + 1;
+      columns += g.depth + kQuad + 1;
       if (columns > INT_MAX / 16) throw Error(Error::kCapacity, "M has too many entries");
       f.seg_order.push_back(s);
-      for (int a = 0; a <= g.depth + kRows; a++) f.col_seg.push_back(s);
+      for (int a = 0; a <= g.depth + kQuad; a++) f.col_seg.push_back(s);
     }
     f.height_segadr.push_back(static_cast<int>(f.seg_order.size()));
   }
   f.ncol = static_cast<int>(columns);
-  f.nM = kRows * f.ncol;
+  f.nM = kQuad * f.ncol;
 
   f.M_colind.assign(f.ncol, -1);
   for (int s = 0; s < f.nseg; s++) {
@@ -107,8 +107,7 @@ void place_panels(std::vector<Draft>& segments, FlatModel& f) {
   for (int k = 0; k < f.nv; k++) {
     const Draft& g = segments[f.dof_seg[k]];
     f.M_coladr.push_back(g.column + 1);
-    f.M_rowadr.push_back(kRows * (g.column + 1) + k - g.dof);
-    f.dof_quad.push_back(kRows * f.dof_seg[k] + k - g.dof);
+    f.M_rowadr.push_back(kQuad * (g.column + 1) + k - g.dof);
   }
 }
 
@@ -117,7 +116,7 @@ void place_panels(std::vector<Draft>& segments, FlatModel& f) {
 void list_tasks(std::vector<Draft>& segments, FlatModel& f) {
   int most_columns = 0, most_chunks = 1;
   for (const Draft& g : segments) {
-    most_columns = std::max(most_columns, g.depth + kRows + 1);
+    most_columns = std::max(most_columns, g.depth + kQuad + 1);
     most_chunks = std::max(most_chunks, g.nchunk);
   }
   const auto bits = [](int n) {
@@ -136,13 +135,13 @@ void list_tasks(std::vector<Draft>& segments, FlatModel& f) {
     for (int q = f.height_segadr[h]; q < f.height_segadr[h + 1]; q++) {
       Draft& g = segments[f.seg_order[q]];
       g.part = npart;
-      if (g.nchunk > 1) npart += (g.depth + kRows + 1) * g.nchunk;
+      if (g.nchunk > 1) npart += (g.depth + kQuad + 1) * g.nchunk;
     }
     f.npart = std::max(f.npart, npart);
     f.height_split.push_back(npart > 0);
     for (const bool rhs : {false, true}) {
       for (int q = f.height_segadr[h]; q < f.height_segadr[h + 1]; q++) {
-        const int s = f.seg_order[q], n = segments[s].depth + kRows, half = segments[s].paired ? (n + 1) / 2 : n;
+        const int s = f.seg_order[q], n = segments[s].depth + kQuad, half = segments[s].paired ? (n + 1) / 2 : n;
         const int first = rhs ? 0 : 1, ntask = rhs ? 1 : half, ncolumn = rhs ? 1 : n;
         for (int j = first; j < first + ntask && h > 0; j++)
           for (int c = 0; c < segments[s].nchunk; c++) f.task.push_back(s | j << f.task_colbit | c << f.task_chunkbit);

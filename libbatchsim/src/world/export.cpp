@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "model/flat.h"
+#include "model/segment.h"
 #include "world/impl.h"
 
 namespace batchsim {
@@ -17,7 +18,7 @@ void copy(mjtNum* to, const std::vector<double>& from) { std::copy(from.begin(),
 void copy_inertia(const mjModel* m, const FlatModel& f, mjtNum* to, const std::vector<double>& from) {
   for (int i = 0; i < m->nv; i++)
     for (int a = m->M_rowadr[i]; a < m->M_rowadr[i] + m->M_rownnz[i]; a++)
-      to[a] = from[f.M_rowadr[i] + 4 * f.dof_depth[m->M_colind[a]]];
+      to[a] = from[f.M_rowadr[i] + kQuad * f.dof_depth[m->M_colind[a]]];
 }
 
 // panels of D L with 1 / D on the diagonal -> L with D on the diagonal, and 1 / D

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/flat.h"
+#include "model/segment.h"
 #include "world/solver_fields.h"
 
 namespace batchsim {
@@ -47,11 +48,11 @@ struct Sizes {
     nH = nv * (nv + 1) / 2;
     nword = (nv + 31) / 32;
     team = chunk > 8;
-    nfactor = team ? team_work(m.ncol, m.nseg, m.npart) : 4 * nv;
+    nfactor = team ? team_work(m.ncol, m.nseg, m.npart) : kQuad * nv;
   }
 
   // panels, then what TeamScratch (kernels/factor_team.h) places behind them
-  static int team_work(int ncol, int nseg, int npart) { return 4 * (ncol + 1 + nseg + npart); }
+  static int team_work(int ncol, int nseg, int npart) { return kQuad * (ncol + 1 + nseg + npart); }
 };
 
 }  // namespace batchsim
