@@ -158,13 +158,14 @@ bool bench_case(const Case& c, const Options& o, Table& table, Json& rows, std::
     table.add({i ? "" : c.name, std::to_string(p.nv), m.name(), m.precision(), format("%.3f", 1e6 * s),
                format("%.2f", m.bytes() / s * 1e-9), format("%.2f", m.flops() / s * 1e-9), format("%.2f", quantile(t.ratio, 0)),
                format("%.2f", median(t.ratio)), format("%.2f", largest(t.ratio)), error_number(t.residual.factor),
-               error_number(t.residual.solve)});
+               error_number(t.residual.solve), m.detail()});
     rows.push_back({{"model", c.name},
                     {"nv", p.nv},
                     {"method", m.name()},
                     {"device", o.device},
                     {"precision", m.precision()},
                     {"nworld", nworld},
+                    {"detail", m.detail()},
                     {"us_per_world", 1e6 * s},
                     {"gb_per_s", m.bytes() / s * 1e-9},
                     {"gflop_per_s", m.flops() / s * 1e-9},
@@ -182,7 +183,7 @@ int run(const Options& o, const std::string& command) {
   std::printf("factor and solve, one right-hand side; %s; medians of %d rounds; ratio: time over the tree's of the same round\n",
               on.c_str(), o.rounds);
   Table table(
-      {"model", "nv", "method", "", "us/world", "GB/s", "GFLOP/s", "ratio: min", "median", "max", "error: factor", "solve"});
+      {"model", "nv", "method", "", "us/world", "GB/s", "GFLOP/s", "ratio: min", "median", "max", "error: factor", "solve", ""});
   Progress progress("cases", double(list.size()), o.progress);
   bool good = true;
   std::string note;

@@ -1,6 +1,7 @@
 // The compiled model: its tree, its candidate pairs against MuJoCo's contacts, names, slots, and the page of features.
 #include <mujoco/mujoco.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -79,36 +80,75 @@ void check_segments(const FlatModel& f) {
     REQUIRE(g.below() == f.dof_seg[dof + f.dof_subtreenum[dof]] - s);
     for (int k = s + 1; k <= s + g.below(); k++) REQUIRE(height[k] < height[s]);
     for (int c = g.column; c <= g.column + depth + 4; c++) REQUIRE(f.col_seg[c] == s);
-    REQUIRE(g.nchunk() * g.chunk() >= g.below());
+    REQUIRE((f.dof_rhs[dof] == 4 * g.column && f.dof_rhs[dof + size - 1] == 4 * g.column + size - 1));
   }
   CHECK(*std::max_element(owner.begin(), owner.end()) == 1);
-  // every column once in the list of its height, and once for each chunk in the tasks of a height above the leaves
-  std::map<std::pair<int, int>, int> listed, gathered;
-  const auto unpack = [&](int x) {
-    return std::pair{x & ((1 << f.task_colbit) - 1), x >> f.task_colbit & ((1 << (f.task_chunkbit - f.task_colbit)) - 1)};
-  };
+
+  // a task is of the height it is listed in; every column takes each of its descendants once, in chunks of their own
+  const auto four = [](const std::vector<int>& v, int i) { return std::array{v[4 * i], v[4 * i + 1], v[4 * i + 2], v[4 * i + 3]}; };
+  std::map<std::pair<int, int>, int> gathered;  // (column, descendant)
+  std::map<std::pair<int, int>, int> written;   // (height, partial sum)
+  std::map<int, int> listed;
+  REQUIRE(f.height[4 * f.nheight + 2] == f.ncolumn);
   for (int h = 0; h < f.nheight; h++) {
-    for (int q = f.height_column[2 * h]; q < f.height_column[2 * h + 2]; q++) {
-      const auto at = unpack(f.column[q]);
-      REQUIRE(height[at.first] == h);
-      REQUIRE((at.second == 0) == (q >= f.height_column[2 * h + 1]));
-      listed[at]++;
+    const auto at = four(f.height, h), next = four(f.height, h + 1);
+    for (int q = at[2]; q < next[2]; q++) {
+      const ColumnPlace place{f.column[2 * q], f.column[2 * q + 1]};
+      const int s = f.col_seg[place.column];
+      REQUIRE((height[s] == h && place.segment() == s && place.x() == place.column - segment(s).triangle));
+      REQUIRE(place.rhs() == (place.column == segment(s).column));
+      listed[place.column]++;
     }
-    for (int q = f.height_task[2 * h]; q < f.height_task[2 * h + 2]; q++) {
-      const auto [s, j] = unpack(f.task[q]);
-      const Segment g = segment(s);
-      REQUIRE(height[s] == h);
-      REQUIRE((j == 0) == (q >= f.height_task[2 * h + 1]));
-      gathered[{s, j}]++;
-      const int second = j + (g.depth() + 5) / 2;
-      if (g.paired() && j > 0 && second <= g.depth() + 4) gathered[{s, second}]++;
+    for (int q = at[0]; q < next[0]; q++) {
+      const auto [a, b, c, d] = four(f.task, q);
+      const GatherTask task{a, b, c, d};
+      REQUIRE((task.column() == 0) == (q >= at[1]));
+      REQUIRE((task.second() == 0 || task.paired()));
+      for (int i = 0; i < (task.second() ? 2 : 1); i++) {
+        // whose task it is shows in its target, or in its first descendant's ancestor of this height
+        int s = task.first();
+        for (int k = f.seg_dof[s]; height[s] != h; s = f.dof_seg[k]) k = f.dof_parentid[k];
+        const Segment g = segment(s);
+        const int column = task.column() + i * task.second(), target = task.target + i * task.second() * task.nchunk();
+        REQUIRE((task.triangle() == g.depth() + 1 && task.size() == g.size() && task.nchunk() == g.nchunk()));
+        REQUIRE(column <= g.depth() + g.size());
+        if (g.nchunk() == 1)
+          REQUIRE(target == g.column + column);
+        else
+          REQUIRE((target >= g.part() + column * g.nchunk() && target < g.part() + (column + 1) * g.nchunk() && at[3] &&
+                   target < f.npart && ++written[{h, target}] == 1));
+        for (int e = 0; e < task.count(); e++) gathered[{g.column + column, task.first() + e}]++;
+      }
     }
   }
-  for (int s = 0; s < f.nseg; s++)
-    for (int j = 0; j <= segment(s).depth() + 4; j++) {
-      REQUIRE(listed[{s, j}] == 1);
-      REQUIRE(gathered[{s, j}] == (segment(s).below() ? segment(s).nchunk() : 0));
+  for (int s = 0; s < f.nseg; s++) {
+    const Segment g = segment(s);
+    for (int c = g.column; c <= g.triangle + 3; c++) {
+      const bool padding = c >= g.triangle + g.size();
+      REQUIRE(listed[c] == !padding);
+      for (int k = 0; k < f.nseg; k++) REQUIRE(gathered[{c, k}] == (!padding && k > s && k <= s + g.below()));
     }
+  }
+
+  // on the way back each segment meets each of its ancestors once, the nearest last
+  std::map<int, std::vector<int>> met;
+  for (int level = 0; level < f.nseglevel; level++)
+    for (int q = f.level_stepadr[level]; q < f.level_stepadr[level + 1]; q++) {
+      const auto [rhs, factor, ancestor_rhs, triangle] = four(f.back_step, q);
+      const Segment g = segment(f.col_seg[rhs]), k = segment(f.col_seg[ancestor_rhs]);
+      REQUIRE((rhs == g.column && (triangle == -1 || triangle == g.triangle)));
+      if (level > 0) {
+        REQUIRE((ancestor_rhs == k.column && factor == g.column + k.depth() + 1));
+        met[f.col_seg[rhs]].push_back(f.col_seg[ancestor_rhs]);
+      }
+      REQUIRE((triangle >= 0) == (g.depth() == (level ? k.depth() + k.size() : 0)));
+    }
+  for (int s = 0; s < f.nseg; s++) {
+    std::vector<int> chain;
+    for (int k = f.dof_parentid[f.seg_dof[s]]; k >= 0; k = f.dof_parentid[f.seg_dof[f.dof_seg[k]]])
+      chain.insert(chain.begin(), f.dof_seg[k]);
+    REQUIRE(met[s] == chain);
+  }
 }
 
 void check_tree(const FlatModel& f) {

@@ -83,7 +83,8 @@ class TreeMethod : public TileMethod<B> {
         b_(p.nv, this->tiles_) {
     const FlatModel& f = p.model.flat();
     this->for_worlds([&](int world, int tile, int lane) {
-      p.for_entries(world, [&](int k, int j, double m) { B::set(this->M_[tile], f.M_rowadr[k] + 4 * f.dof_depth[j], lane, T(m)); });
+      p.for_entries(world,
+                    [&](int k, int j, double m) { B::set(this->M_[tile], f.M_rowadr[k] + kQuad * f.dof_depth[j], lane, T(m)); });
       for (int k = 0; k < p.nv; k++) B::set(b_[tile], k, lane, T(p.b_of(world)[k]));
     });
   }
@@ -106,7 +107,7 @@ class TreeMethod : public TileMethod<B> {
     const int n = this->p_.nv;
     this->p_.for_entries(world, [&](int k, int j, double) {
       const auto at = [&](int c) {
-        return double(B::get(this->L_[world / B::width], f.M_rowadr[k] + 4 * f.dof_depth[c], world % B::width));
+        return double(B::get(this->L_[world / B::width], f.M_rowadr[k] + kQuad * f.dof_depth[c], world % B::width));
       };
       G[size_t(k) * n + j] = j == k ? 1 / std::sqrt(at(k)) : at(j) * std::sqrt(at(k));
     });

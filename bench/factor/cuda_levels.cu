@@ -64,6 +64,7 @@ class LevelsMethod : public CudaMethod<T> {
   }
   double bytes() const override { return (2.0 * nentry_ + 3.0 * this->p_.nv) * sizeof(T); }
   double flops() const override { return this->p_.tree_flops(); }
+  std::string detail() const override { return std::to_string(3 * l_.count() - 1) + " launches"; }
 
  protected:
   void queue() override { BS_CUDA(cudaGraphLaunch(launches_, this->stream_.get())); }

@@ -40,6 +40,10 @@ class TreeMethod : public CudaMethod<T> {
   }
   double bytes() const override { return (2.0 * this->p_.model.flat().nM + 2.0 * this->p_.nv) * sizeof(T); }
   double flops() const override { return this->p_.tree_flops(); }
+  std::string detail() const override {
+    const FactorPlan plan = batch_.impl().engine->factor_plan();
+    return std::string(plan.shared ? "shared" : "global") + " memory, " + std::to_string(plan.members) + " threads";
+  }
 
  protected:
   void queue() override { batch_.impl().engine->run({.op = Op::kFactorSolveM, .stream = this->stream_.get()}); }
@@ -57,7 +61,7 @@ class TreeMethod : public CudaMethod<T> {
   }
   int at(int k, int j) const {
     const FlatModel& f = this->p_.model.flat();
-    return f.M_rowadr[k] + 4 * f.dof_depth[j];
+    return f.M_rowadr[k] + kQuad * f.dof_depth[j];
   }
   static void upload(const Field& f, int world, const std::vector<T>& row) {
     BS_CUDA(cudaMemcpy(f.data + world * f.stride, row.data(), row.size() * sizeof(T), cudaMemcpyHostToDevice));

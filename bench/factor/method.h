@@ -22,6 +22,8 @@ class Method {
   /// Bytes a world: M read and its factor written once, as the method stores them; b and x.
   virtual double bytes() const = 0;
   virtual double flops() const = 0;
+  /// Where it works on a GPU, and in how many threads or launches; empty on the CPU.
+  virtual std::string detail() const { return {}; }
 };
 using Methods = std::vector<std::unique_ptr<Method>>;
 

@@ -23,8 +23,8 @@ template <class B>
 struct ModelTree {
   using Row = typename B::RealRow;
   using Real = typename B::Real;
-  static constexpr int stride = kQuad;   // from one entry of a row to the next
-  static constexpr bool preload = true;  // a team copies M first
+  static constexpr int stride = kQuad;  // from one entry of a row to the next
+  static constexpr bool in_panels = true;
 
   const ModelView<B>& m;
   const Segment* segments;  // a copy near the team, if it has one
@@ -43,31 +43,28 @@ struct ModelTree {
   BS_FN int column_dof(int s, int a) const { return m.M_colind[segments[s].column + 1 + a]; }
 
   // ---- for a team
-  struct Place {
-    int segment, column, chunk;
-  };
+  using Task = GatherTask;
   BS_FN int ndof() const { return m.nv; }
-  BS_FN int dof_seg(int k) const { return m.dof_seg[k]; }
+  BS_FN int dof_rhs(int k) const { return m.dof_rhs[k]; }
   BS_FN int columns() const { return m.ncol; }
+  BS_FN bool is_padding(int c) const { return m.M_colind[c] < 0; }  // or a right-hand side: U has nothing there
   BS_FN int nheight() const { return m.nheight; }
-  BS_FN bool is_split(int h) const { return m.height_split[h]; }
-  BS_FN int task_start(int h) const { return m.height_task[2 * h]; }
-  BS_FN int task_end(int h, bool rhs) const { return m.height_task[2 * h + 1 + rhs]; }
-  BS_FN int column_start(int h) const { return m.height_column[2 * h]; }
-  BS_FN int column_end(int h, bool rhs) const { return m.height_column[2 * h + 1 + rhs]; }
-  BS_FN Place unpack(int x) const {
-    return {x & ((1 << m.task_colbit) - 1), x >> m.task_colbit & ((1 << (m.task_chunkbit - m.task_colbit)) - 1),
-            x >> m.task_chunkbit};
-  }
-  BS_FN Place task(int q) const { return unpack(m.task[q]); }
-  BS_FN Place column(int q) const { return unpack(m.column[q]); }
-  static BS_FN int second(Segment g, int j) { return j + (g.depth() + kQuad + 1) / 2; }
+  BS_FN Height height(int h) const { return reinterpret_cast<const Height*>(m.height)[h]; }
+  BS_FN int height_start(int h) const { return m.height_segadr[h]; }
+  BS_FN int by_height(int q) const { return m.seg_order[q]; }
   BS_FN int nlevel() const { return m.nseglevel; }
-  BS_FN int level_start(int level) const { return m.level_segadr[level]; }
-  BS_FN int by_level(int q) const { return m.seg_bylevel[q]; }
-  BS_FN int ancestor(int s, int level) const { return m.seg_chain[m.seg_chainadr[s] + level]; }
-  BS_FN Quad<Real> load(Row row, Segment g, int j) const { return load_quad<B>(row, g.column + j); }
-  BS_FN void store(Row row, Segment g, int j, Quad<Real> q) const { store_quad<B>(row, g.column + j, q); }
+  BS_FN int level_end(int level) const { return m.level_stepadr[level + 1]; }
+  BS_FN BackStep back_step(int q) const { return reinterpret_cast<const BackStep*>(m.back_step)[q]; }
+  BS_FN GatherTask task(int q) const { return reinterpret_cast<const GatherTask*>(m.task)[q]; }
+  BS_FN ColumnPlace place(int q) const { return reinterpret_cast<const ColumnPlace*>(m.column)[q]; }
+  // columns of all panels, one after another
+  BS_FN int panel(const Task& task, int e) const { return segments[task.first() + e].column; }
+  BS_FN int column(const ColumnPlace& p, int dx) const { return p.column + dx; }
+  BS_FN int own(const Segment& g, int x) const { return g.triangle + x; }
+  BS_FN int own(const Task& task, int j) const { return task.target + j; }
+  BS_FN Quad<Real> load(Row row, int panel, int j) const { return load_quad<B>(row + kQuad * j, panel); }
+  BS_FN Quad<Real> load(Row row, int c) const { return load_quad<B>(row, c); }
+  BS_FN void store(Row row, int c, Quad<Real> q) const { store_quad<B>(row, c, q); }
 };
 
 // a team's scratch from one row (Sizes::nfactor)

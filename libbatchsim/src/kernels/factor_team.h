@@ -24,19 +24,16 @@ inline namespace BS_ISA {
 // The 4 x 4 triangle of a segment's own columns, and how a column is eliminated by it
 template <class R>
 struct Triangle {
-  Quad<R> c[kQuad];  // column x: S(t, x), t > x
-  R s[kQuad];        // D^-1/2
+  R l[kQuad][kQuad];  // -S(t, x), x < t; the pivots D(t) at (t, t)
+  R s[kQuad];         // D^-1/2
 
   // u becomes U's column, and S's is returned
   BS_FN Quad<R> eliminate(Quad<R>& u) const {
     Quad<R> v;
-    v.v[3] = u.v[3] * s[3];
-    u.v[2] = u.v[2] - c[2].v[3] * v.v[3];
-    v.v[2] = u.v[2] * s[2];
-    u.v[1] = u.v[1] - fma(c[1].v[2], v.v[2], c[1].v[3] * v.v[3]);
-    v.v[1] = u.v[1] * s[1];
-    u.v[0] = u.v[0] - fma(c[0].v[1], v.v[1], fma(c[0].v[2], v.v[2], c[0].v[3] * v.v[3]));
-    v.v[0] = u.v[0] * s[0];
+    for (int t = kQuad - 1; t >= 0; t--) {
+      for (int k = kQuad - 1; k > t; k--) u.v[t] = fma(l[k][t], v.v[k], u.v[t]);
+      v.v[t] = u.v[t] * s[t];
+    }
     return v;
   }
 };
@@ -46,18 +43,18 @@ template <class B>
 BS_FN Triangle<typename B::Real> factor_triangle(const Quad<typename B::Real> (&c)[kQuad], Quad<typename B::Real> least) {
   using Real = typename B::Real;
   Triangle<Real> a;
+  Real S[kQuad][kQuad];
   for (int t = kQuad - 1; t >= 0; t--) {
     for (int x = 0; x <= t; x++) {
-      Real y = c[x].v[t];
-      if (t < kQuad - 1) {
-        Real sum = a.c[t].v[kQuad - 1] * a.c[x].v[kQuad - 1];
-        for (int k = kQuad - 2; k > t; k--) sum = fma(a.c[t].v[k], a.c[x].v[k], sum);
-        y = y - sum;
-      }
-      a.c[x].v[t] = y;
+      S[t][x] = c[x].v[t];
+      for (int k = kQuad - 1; k > t; k--) S[t][x] = fma(a.l[k][t], S[k][x], S[t][x]);
     }
-    a.s[t] = rsqrt(max(a.c[t].v[t], least.v[t]));
-    for (int x = 0; x < t; x++) a.c[x].v[t] = a.c[x].v[t] * a.s[t];
+    a.l[t][t] = S[t][t];
+    a.s[t] = rsqrt(at_least(S[t][t], least.v[t]));
+    for (int x = 0; x < t; x++) {
+      S[t][x] = S[t][x] * a.s[t];
+      a.l[t][x] = -S[t][x];
+    }
   }
   return a;
 }
@@ -78,53 +75,51 @@ struct TeamScratch {
   BS_FN int part(int p) const { return nseg + p; }
 };
 
-// N columns of segment s minus what chunk c of its descendants subtracts
-template <int N, class B, class Tree, class Segment>
-BS_FN void gather_columns(const Tree& tree, typename B::RealRow A, TeamScratch<B> w, const Segment& g, int s, int c,
-                          const int (&j)[N]) {
+// a task's N columns: what its descendants subtract goes to the partial sums, or if there is only one is subtracted
+template <int N, class B, class Tree>
+BS_FN void gather_columns(const Tree& tree, typename B::RealRow A, TeamScratch<B> w, const typename Tree::Task& task) {
   using Real = typename B::Real;
   Quad<Real> sum[N];
   for (int i = 0; i < N; i++) sum[i] = {{0, 0, 0, 0}};
-  const int n = g.nchunk(), end = min_int((c + 1) * g.chunk(), g.below());
-  for (int e = c * g.chunk(); e < end; e++) {
-    const auto below = tree.segment(tree.descendant(s, e));
+  BS_NO_UNROLL
+  for (int e = 0; e < task.count(); e++) {
+    const auto below = tree.panel(task, e);
     Quad<Real> u[N];
-    for (int i = 0; i < N; i++) u[i] = tree.load(w.S, below, j[i]);
+    for (int i = 0; i < N; i++) u[i] = tree.load(w.S, below, task.column() + i * task.second());
     for (int t = 0; t < kQuad; t++) {
-      const Quad<Real> p = tree.load(w.S, below, g.depth() + 1 + t);
+      const Quad<Real> p = tree.load(w.S, below, task.triangle() + t);
       for (int i = 0; i < N; i++) sum[i].v[t] = add_dot(sum[i].v[t], p, u[i]);
     }
   }
   for (int i = 0; i < N; i++) {
-    if (i > 0 && j[i] == j[0]) continue;
-    if (n > 1)
-      store_quad<B>(w.rest, w.part(g.part + j[i] * n + c), sum[i]);
-    else
-      tree.store(w.S, g, j[i], keep_rows(tree.load(A, g, j[i]) - sum[i], g.size()));
+    if (i > 0 && task.second() == 0) break;
+    if (task.nchunk() > 1) {
+      store_quad<B>(w.rest, w.part(task.target + i * task.second() * task.nchunk()), sum[i]);
+    } else {
+      const auto own = tree.own(task, i * task.second());
+      tree.store(w.S, own, keep_rows(tree.load(A, own) - sum[i], task.size()));
+    }
   }
 }
 
 template <class B, class Tree>
-BS_FN void gather_task(const Tree& tree, typename B::RealRow A, TeamScratch<B> w, int s, int j, int c) {
-  const auto g = tree.segment(s);
-  if (g.paired()) {
-    const int second = tree.second(g, j), last = g.depth() + kQuad;
-    gather_columns<2>(tree, A, w, g, s, c, {j, j > 0 && second <= last ? second : j});
-  } else {
-    gather_columns<1>(tree, A, w, g, s, c, {j});
-  }
+BS_FN void gather_task(const Tree& tree, typename B::RealRow A, TeamScratch<B> w, const typename Tree::Task& task) {
+  if (task.paired())
+    gather_columns<2>(tree, A, w, task);
+  else
+    gather_columns<1>(tree, A, w, task);
 }
 
-// column j of segment s minus the parts of its sum
+// column c of segment g minus the parts of its sum, if it is split
 template <class B, class Tree>
-BS_FN void combine_column(const Tree& tree, typename B::RealRow A, TeamScratch<B> w, int s, int j) {
+BS_FN void combine_column(const Tree& tree, typename B::RealRow A, TeamScratch<B> w, const Segment& g, int c) {
   using Real = typename B::Real;
-  const auto g = tree.segment(s);
-  const int n = g.nchunk(), part = w.part(g.part + j * n);
+  const int n = g.nchunk(), part = w.part(g.part() + (c - g.column) * n);
   if (n == 1) return;
   Quad<Real> sum = load_quad<B>(w.rest, part);
-  for (int c = 1; c < n; c++) sum = sum + load_quad<B>(w.rest, part + c);
-  tree.store(w.S, g, j, keep_rows(tree.load(A, g, j) - sum, g.size()));
+  BS_NO_UNROLL
+  for (int i = 1; i < n; i++) sum = sum + load_quad<B>(w.rest, part + i);
+  tree.store(w.S, c, keep_rows(tree.load(A, c) - sum, g.size()));
 }
 
 // of the rows of segment s, from the diagonal of A
@@ -132,7 +127,7 @@ template <class B, class Tree>
 BS_FN void keep_least_pivots(const Tree& tree, typename B::RealRow A, TeamScratch<B> w, int s) {
   const auto g = tree.segment(s);
   Quad<typename B::Real> least;
-  for (int r = 0; r < kQuad; r++) least.v[r] = least_pivot<B>(tree.load(A, g, g.depth() + 1 + r).v[r]);
+  for (int r = 0; r < kQuad; r++) least.v[r] = least_pivot<B>(tree.load(A, tree.own(g, r)).v[r]);
   store_quad<B>(w.rest, w.least(s), least);
 }
 
@@ -146,25 +141,27 @@ BS_FN Quad<typename B::Real> least_pivots(TeamScratch<B> w, int s) {
     return {{e, e, e, e}};
 }
 
-template <class B, class Tree, class Segment>
-BS_FN Triangle<typename B::Real> triangle_of(const Tree& tree, TeamScratch<B> w, const Segment& g, int s) {
+// of the segment that `own(x)` are the columns of
+template <class B, class Tree, class Own>
+BS_FN Triangle<typename B::Real> triangle_of(const Tree& tree, TeamScratch<B> w, int s, Own own) {
   Quad<typename B::Real> c[kQuad];
-  for (int t = 0; t < kQuad; t++) c[t] = tree.load(w.S, g, g.depth() + 1 + t);
+  for (int x = 0; x < kQuad; x++) c[x] = tree.load(w.S, own(x));
   return factor_triangle<B>(c, least_pivots(w, s));
 }
 
-// column j of segment s by the segment's own rows, into S and U. The columns of the triangle are read by others: they stay as they are
+// a column by its segment's own rows, into S and U. The columns of the triangle are read by others: they stay as they are
 template <class B, class Tree>
-BS_FN void eliminate_column(const Tree& tree, typename B::RealRow U, TeamScratch<B> w, int s, int j) {
+BS_FN void eliminate_column(const Tree& tree, typename B::RealRow U, TeamScratch<B> w, int q) {
   using Real = typename B::Real;
-  const auto g = tree.segment(s);
-  const int x = j - 1 - g.depth();
-  const Triangle<Real> a = triangle_of(tree, w, g, s);
-  Quad<Real> u = tree.load(w.S, g, j);
+  const auto place = tree.place(q);
+  const int x = place.x();
+  const Triangle<Real> a = triangle_of(tree, w, place.segment(), [&](int y) { return tree.column(place, y - x); });
+  const auto column = tree.column(place, 0);
+  Quad<Real> u = tree.load(w.S, column);
   const Quad<Real> v = a.eliminate(u);
-  if (x < 0) tree.store(w.S, g, j, v);
+  if (x < 0) tree.store(w.S, column, v);
   for (int t = 0; t < kQuad; t++) u.v[t] = select(x == t, a.s[t] * a.s[t], u.v[t]);
-  if (j > 0) tree.store(U, g, j, u);
+  if (!place.rhs()) tree.store(U, column, u);
 }
 
 // the triangle of segment s in its place, D^-1/2 on the diagonal; returns whether a pivot was too small
@@ -172,57 +169,46 @@ template <class B, class Tree>
 BS_FN bool finish_triangle(const Tree& tree, TeamScratch<B> w, int s) {
   using Real = typename B::Real;
   const auto g = tree.segment(s);
-  Triangle<Real> a = triangle_of(tree, w, g, s);
+  const Triangle<Real> a = triangle_of(tree, w, s, [&](int x) { return tree.own(g, x); });
   const Quad<Real> least = least_pivots(w, s);
   bool small = false;
-  for (int t = 0; t < kQuad; t++) {
-    small |= t < g.size() && a.c[t].v[t] < least.v[t];
-    a.c[t].v[t] = a.s[t];
-    tree.store(w.S, g, g.depth() + 1 + t, a.c[t]);
+  for (int x = 0; x < kQuad; x++) {
+    small |= x < g.size() && a.l[x][x] < least.v[x];
+    Quad<Real> c{{0, 0, 0, 0}};
+    c.v[x] = a.s[x];
+    for (int t = x + 1; t < kQuad; t++) c.v[t] = -a.l[t][x];
+    tree.store(w.S, tree.own(g, x), c);
   }
   return small;
 }
 
-// the right-hand side of segment s
+// From the roots: the right-hand sides become minus the solutions, in place. P: panels of S or U, with D^-1/2 or 1 / D on the diagonal of triangles
 template <class B, class Tree>
-BS_FN void place_rhs(const Tree& tree, TeamScratch<B> w, int s, typename B::RealRow b) {
+BS_FN void substitute_back(Team<B> t, const Tree& tree, typename B::RealRow P) {
   using Real = typename B::Real;
-  const auto g = tree.segment(s);
-  Quad<Real> q;
-  for (int t = 0; t < kQuad; t++) q.v[t] = t < g.size() ? Real(b[tree.dof(s) + t]) : Real(0);
-  tree.store(w.S, g, 0, q);
-}
-
-// From the roots: quads z become solutions, in place; z(s) is where in row Z that of segment s is. P: panels of S or U, with D^-1/2 or
-// 1 / D on the diagonal of triangles
-template <class B, class Tree, class At>
-BS_FN void substitute_back(Team<B> t, const Tree& tree, typename B::RealRow P, typename B::RealRow Z, At z) {
-  using Real = typename B::Real;
+  int end = 0;
   for (int level = 0; level < tree.nlevel(); level++) {
-    const int next = tree.level_start(level + 1);
-    for (int q : t.range(tree.level_start(level), level ? tree.count() : next)) {
-      const int s = tree.by_level(q);
-      const auto g = tree.segment(s);
-      Quad<Real> x = load_quad<B>(Z, z(s));
+    const int begin = end;
+    end = tree.level_end(level);
+    for (int q : t.range(begin, end)) {
+      const BackStep step = tree.back_step(q);
+      Quad<Real> x = load_quad<B>(P, step.rhs);
       // a segment has one ancestor in each level
       if (level > 0) {
-        const int k = tree.ancestor(s, level - 1), d = tree.segment(k).depth() + 1;
-        const Quad<Real> y = load_quad<B>(Z, z(k));
-        Quad<Real> sum{{0, 0, 0, 0}};
+        const Quad<Real> y = load_quad<B>(P, step.ancestor_rhs);
         for (int j = 0; j < kQuad; j++) {
-          const Quad<Real> p = tree.load(P, g, d + j);
-          for (int r = 0; r < kQuad; r++) sum.v[r] = fma(p.v[r], y.v[j], sum.v[r]);
-        }
-        x = x - sum;
-      }
-      if (q < next) {
-        for (int j = 0; j < kQuad; j++) {
-          const Quad<Real> c = tree.load(P, g, g.depth() + 1 + j);
-          x.v[j] = x.v[j] * c.v[j];
-          for (int r = j + 1; r < kQuad; r++) x.v[r] = x.v[r] - c.v[r] * x.v[j];
+          const Quad<Real> p = load_quad<B>(P, step.factor + j);
+          for (int r = 0; r < kQuad; r++) x.v[r] = fma(p.v[r], y.v[j], x.v[r]);
         }
       }
-      store_quad<B>(Z, z(s), x);
+      if (step.triangle >= 0) {
+        for (int j = 0; j < kQuad; j++) {
+          const Quad<Real> c = load_quad<B>(P, step.triangle + j);
+          x.v[j] = -(x.v[j] * c.v[j]);
+          for (int r = j + 1; r < kQuad; r++) x.v[r] = fma(c.v[r], x.v[j], x.v[r]);
+        }
+      }
+      store_quad<B>(P, step.rhs, x);
     }
     t.sync();
   }
@@ -233,91 +219,87 @@ template <bool Solve, class B, class Tree>
 BS_FN bool factor_team(Team<B> t, const Tree& tree, typename B::RealRow A, typename B::RealRow U, TeamScratch<B> w,
                        typename B::RealRow b, typename B::RealRow x) {
   using Real = typename B::Real;
-  if constexpr (Tree::preload) {
+  if constexpr (Tree::in_panels) {
     for (int c : t.range(0, tree.columns())) store_quad<B>(w.S, c, load_quad<B>(A, c));
     t.sync();
     A = w.S;
   }
-  if constexpr (Solve || sizeof(Real) == 4) {
-    for (int s : t.range(0, tree.count())) {
-      if constexpr (sizeof(Real) == 4) keep_least_pivots(tree, A, w, s);
-      if constexpr (Solve) place_rhs(tree, w, s, b);
-    }
-    t.sync();
+  if constexpr (Solve) {
+    BS_NO_UNROLL
+    for (int k : t.range(0, tree.ndof())) w.S[tree.dof_rhs(k)] = Real(b[k]);
   }
+  if constexpr (sizeof(Real) == 4) {
+    for (int s : t.range(0, tree.count())) keep_least_pivots(tree, A, w, s);
+  }
+  if constexpr (Solve || sizeof(Real) == 4) t.sync();
 
+  Height next = tree.height(0);
   for (int h = 0; h < tree.nheight(); h++) {
-    if (tree.task_start(h) < tree.task_end(h, Solve)) {
-      for (int q : t.range(tree.task_start(h), tree.task_end(h, Solve))) {
-        const auto task = tree.task(q);
-        gather_task(tree, A, w, task.segment, task.column, task.chunk);
-      }
+    const Height at = next;
+    next = tree.height(h + 1);
+    const int last = Solve ? next.task : at.rhs_task;
+    if (at.task < last) {
+      for (int q : t.range(at.task, last)) gather_task(tree, A, w, tree.task(q));
       t.sync();
     }
-    if (tree.is_split(h)) {
-      for (int q : t.range(tree.column_start(h), tree.column_end(h, Solve))) {
-        const auto at = tree.column(q);
-        combine_column(tree, A, w, at.segment, at.column);
+    if constexpr (Tree::in_panels) {
+      if (at.split) {
+        for (int q : t.range(at.column, next.column)) {
+          const auto place = tree.place(q);
+          if (Solve || !place.rhs()) combine_column(tree, A, w, tree.segment(place.segment()), place.column);
+        }
+        t.sync();
       }
-      t.sync();
     }
-    for (int q : t.range(tree.column_start(h), tree.column_end(h, Solve))) {
-      const auto at = tree.column(q);
-      eliminate_column(tree, U, w, at.segment, at.column);
-    }
+    for (int q : t.range(at.column, next.column)) eliminate_column(tree, U, w, q);
     t.sync();
   }
 
   const bool small = t.any(0, tree.count(), [&](int s) { return finish_triangle(tree, w, s); });
   if constexpr (Solve) {
-    substitute_back(t, tree, w.S, w.S, [&](int s) { return tree.segment(s).column; });
-    for (int k : t.range(0, tree.ndof())) {
-      const int s = tree.dof_seg(k);
-      x[k] = Real(w.S[kQuad * tree.segment(s).column + k - tree.dof(s)]);
-    }
+    substitute_back(t, tree, w.S);
+    BS_NO_UNROLL
+    for (int k : t.range(0, tree.ndof())) x[k] = -Real(w.S[tree.dof_rhs(k)]);
   }
   return small;
 }
 
-// x = A^-1 x from the factor. y = 1 / D L'^-1 x goes up the tree as the right-hand side of S = U; D y stays behind where least pivots are
+// x = A^-1 x from the factor. y = 1 / D L'^-1 x goes up the tree as the right-hand side of S = U; D y waits where least pivots are
 template <class B, class Tree>
 BS_FN void solve_team(Team<B> t, const Tree& tree, typename B::RealRow U, TeamScratch<B> w, typename B::RealRow x) {
   using Real = typename B::Real;
-  for (int q : t.range(0, tree.columns())) {
-    const auto at = tree.column(q);
-    const auto g = tree.segment(at.segment);
-    if (at.column > 0) tree.store(w.S, g, at.column, tree.load(U, g, at.column));
-  }
-  for (int s : t.range(0, tree.count())) place_rhs(tree, w, s, x);
+  for (int c : t.range(0, tree.columns()))
+    store_quad<B>(w.S, c, tree.is_padding(c) ? Quad<Real>{{0, 0, 0, 0}} : load_quad<B>(U, c));
+  t.sync();
+  BS_NO_UNROLL
+  for (int k : t.range(0, tree.ndof())) w.S[tree.dof_rhs(k)] = Real(x[k]);
   t.sync();
   for (int h = 0; h < tree.nheight(); h++) {
-    if (tree.task_end(h, false) < tree.task_end(h, true)) {
-      for (int q : t.range(tree.task_end(h, false), tree.task_end(h, true))) {
-        const auto task = tree.task(q);
-        gather_task(tree, w.S, w, task.segment, 0, task.chunk);
-      }
+    const int begin = tree.height(h).rhs_task, end = tree.height(h + 1).task;
+    if (begin < end) {
+      for (int q : t.range(begin, end)) gather_task(tree, w.S, w, tree.task(q));
       t.sync();
     }
-    for (int q : t.range(tree.column_end(h, false), tree.column_end(h, true))) {
-      const int s = tree.column(q).segment;
+    for (int q : t.range(tree.height_start(h), tree.height_start(h + 1))) {
+      const int s = tree.by_height(q);
       const auto g = tree.segment(s);
-      combine_column(tree, w.S, w, s, 0);
-      Quad<Real> z = tree.load(w.S, g, 0), y;
+      combine_column(tree, w.S, w, g, g.column);
+      Quad<Real> z = load_quad<B>(w.S, g.column), y;
       for (int j = kQuad - 1; j >= 0; j--) {
-        const Quad<Real> c = tree.load(w.S, g, g.depth() + 1 + j);
-        for (int k = kQuad - 1; k > j; k--) z.v[j] = z.v[j] - c.v[k] * y.v[k];
+        const Quad<Real> c = load_quad<B>(w.S, g.triangle + j);
+        for (int k = kQuad - 1; k > j; k--) z.v[j] = fma(-c.v[k], y.v[k], z.v[j]);
         y.v[j] = z.v[j] * c.v[j];
       }
-      tree.store(w.S, g, 0, y);
+      store_quad<B>(w.S, g.column, y);
       store_quad<B>(w.rest, w.least(s), z);
     }
     t.sync();
   }
-  substitute_back(t, tree, w.S, w.rest, [&](int s) { return w.least(s); });
-  for (int k : t.range(0, tree.ndof())) {
-    const int s = tree.dof_seg(k);
-    x[k] = Real(w.rest[kQuad * w.least(s) + k - tree.dof(s)]);
-  }
+  for (int s : t.range(0, tree.count())) store_quad<B>(w.S, tree.segment(s).column, load_quad<B>(w.rest, w.least(s)));
+  t.sync();
+  substitute_back(t, tree, w.S);
+  BS_NO_UNROLL
+  for (int k : t.range(0, tree.ndof())) x[k] = -Real(w.S[tree.dof_rhs(k)]);
 }
 
 }  // namespace BS_ISA

@@ -8,7 +8,8 @@
 //   row dof         | x  x         x   |  x
 //   row dof + 1     | x  x         x   |  x  x
 //   row dof + 2     | x  x         x   |  x  x  x
-//   row dof + 3     | x  x         x   |  x  x  x  x       0 in rows and columns from `size` on
+//   row dof + 3     | x  x         x   |  x  x  x  x       in M 0 in rows and columns from `size` on,
+//                                                           and in column 0; a factor need not have anything there
 //
 // Entry (k, j) of M is M_rowadr[k] + 4 dof_depth[j]. The four rows share the loads of what is subtracted from them, and a GPU's thread
 // loads a quad at once.

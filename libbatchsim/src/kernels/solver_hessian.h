@@ -103,23 +103,10 @@ struct EliminationTree {
   using Row = typename B::RealRow;
   using Real = typename B::Real;
   static constexpr int stride = 1;
-  static constexpr bool preload = false;
+  static constexpr bool in_panels = false;
 
   const ModelView<B>& m;
   const StateView<B>& d;
-
-  // what a team sees of a segment: its sums are not split
-  struct Segment {
-    int d0, n, descendants;
-    int first, row[kQuad];
-    BS_FN int depth() const { return d0; }
-    BS_FN int size() const { return n; }
-    BS_FN int below() const { return descendants; }
-    BS_FN int nchunk() const { return 1; }
-    BS_FN int chunk() const { return descendants; }
-    BS_FN bool paired() const { return false; }
-    static constexpr int part = 0;
-  };
 
   BS_FN int count() const { return d.solver_n[kSegmentCount]; }
   BS_FN int size(int s) const { return d.seg_size[s]; }
@@ -130,25 +117,43 @@ struct EliminationTree {
   BS_FN int row(int s, int t) const { return d.elim_rowadr[dof(s) + t]; }
   BS_FN int column_dof(int s, int a) const { return d.elim_colind[row(s, 0) + a]; }
 
-  // ---- for a team
-  struct Place {
-    int segment, column, chunk;
+  // ---- for a team. The rows of a segment take the place of a panel, and its sums are not split
+  struct Rows {
+    int s, depth, n;
+    int row[kQuad];
+    BS_FN int size() const { return n; }
   };
-  BS_FN Segment segment(int s) const {
-    Segment g;
-    g.d0 = depth(s), g.n = size(s), g.descendants = below(s), g.first = dof(s);
-    for (int t = 0; t < kQuad; t++) g.row[t] = t < g.n ? int(d.elim_rowadr[g.first + t]) : -1;
+  struct Column {
+    Rows rows;
+    int j;
+    BS_FN int x() const { return j - 1 - rows.depth; }
+    BS_FN int segment() const { return rows.s; }
+    static BS_FN bool rhs() { return false; }
+  };
+  struct Task {
+    Column own;
+    int descendants;
+    static constexpr int target = 0;
+    BS_FN int count() const { return descendants; }
+    BS_FN int column() const { return own.j; }
+    BS_FN int triangle() const { return own.rows.depth + 1; }
+    BS_FN int size() const { return own.rows.n; }
+    static BS_FN bool paired() { return false; }
+    static BS_FN int second() { return 0; }
+    static BS_FN int nchunk() { return 1; }
+  };
+  BS_FN Rows segment(int s) const {
+    Rows g;
+    g.s = s, g.depth = depth(s), g.n = size(s);
+    for (int t = 0; t < kQuad; t++) g.row[t] = t < g.n ? int(d.elim_rowadr[dof(s) + t]) : -1;
     return g;
   }
   BS_FN int nheight() const { return d.solver_n[kHeightCount]; }
-  BS_FN bool is_split(int) const { return false; }
-  BS_FN int task_start(int h) const { return d.height_col[h]; }
-  BS_FN int task_end(int h, bool) const { return d.height_col[h + 1]; }
-  BS_FN int column_start(int h) const { return d.height_col[h]; }
-  BS_FN int column_end(int h, bool) const { return d.height_col[h + 1]; }
-  BS_FN Place column(int q) const { return task(q); }
-  static BS_FN int second(const Segment&, int j) { return j; }
-  BS_FN Place task(int q) const {
+  BS_FN Height height(int h) const {
+    const int begin = d.height_col[h], end = h < nheight() ? int(d.height_col[h + 1]) : begin;
+    return {begin, end, begin, 0};
+  }
+  BS_FN Column place(int q) const {
     int a = 0, b = count();  // the segment whose columns q is among
     while (b - a > 1) {
       const int mid = (a + b) / 2;
@@ -157,17 +162,26 @@ struct EliminationTree {
       else
         b = mid;
     }
-    return {d.seg_order[a], q - d.seg_col[a] + 1, 0};
+    return {segment(d.seg_order[a]), q - d.seg_col[a] + 1};
   }
-  // a column of the segment's rows; 0 where a row does not reach it
-  BS_FN Quad<Real> load(Row row, const Segment& g, int j) const {
+  BS_FN Task task(int q) const {
+    const Column own = place(q);
+    return {own, below(own.rows.s)};
+  }
+  BS_FN Rows panel(const Task& task, int e) const { return segment(descendant(task.own.rows.s, e)); }
+  BS_FN Column column(const Column& c, int dx) const { return {c.rows, c.j + dx}; }
+  BS_FN Column own(const Rows& rows, int x) const { return {rows, rows.depth + 1 + x}; }
+  BS_FN Column own(const Task& task, int) const { return task.own; }
+  // 0 where a row does not reach the column
+  BS_FN Quad<Real> load(Row row, const Column& c) const {
     Quad<Real> q;
-    for (int t = 0; t < kQuad; t++) q.v[t] = t < g.n && j <= g.d0 + 1 + t ? Real(row[g.row[t] + j - 1]) : Real(0);
+    for (int t = 0; t < kQuad; t++) q.v[t] = t < c.rows.n && c.x() <= t ? Real(row[c.rows.row[t] + c.j - 1]) : Real(0);
     return q;
   }
-  BS_FN void store(Row row, const Segment& g, int j, Quad<Real> q) const {
+  BS_FN Quad<Real> load(Row row, const Rows& rows, int j) const { return load(row, Column{rows, j}); }
+  BS_FN void store(Row row, const Column& c, Quad<Real> q) const {
     for (int t = 0; t < kQuad; t++)
-      if (t < g.n && j <= g.d0 + 1 + t) row[g.row[t] + j - 1] = q.v[t];
+      if (t < c.rows.n && c.x() <= t) row[c.rows.row[t] + c.j - 1] = q.v[t];
   }
 };
 

@@ -15,3 +15,10 @@
 #define BS_FN inline
 #define BS_ALWAYS_INLINE inline __attribute__((always_inline))
 #endif
+
+// before a loop of few turns: what nvcc adds to unroll it takes longer than a turn
+#ifdef __CUDA_ARCH__
+#define BS_NO_UNROLL _Pragma("unroll 1")
+#else
+#define BS_NO_UNROLL
+#endif

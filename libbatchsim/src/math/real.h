@@ -23,6 +23,18 @@ BS_FN float min(float a, float b) { return b < a ? b : a; }
 BS_FN double min(double a, double b) { return b < a ? b : a; }
 BS_FN float max(float a, float b) { return a < b ? b : a; }
 BS_FN double max(double a, double b) { return a < b ? b : a; }
+// max(a, b) for a b that is a number, in one instruction: a that is NaN stays so
+template <class R>
+BS_FN R at_least(R a, R b) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  if constexpr (std::is_same_v<R, float>) {
+    float r;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+    return r;
+  }
+#endif
+  return max(a, b);
+}
 BS_FN float sqrt(float a) { return ::sqrtf(a); }
 BS_FN double sqrt(double a) { return ::sqrt(a); }
 // 1 / sqrt(a), within 2 units in the last place in float on a GPU

@@ -145,7 +145,7 @@ void copy_arrays(const mjModel* m, FlatModel& f) {
 void check_filled(const FlatModel& f) {
   const int one = 1, nbody1 = f.nbody + 1, nv1 = f.nv + 1, nbodylevel1 = f.nbodylevel + 1, nchild = f.nbody - 1;
   const int nbody = f.nbody, njnt = f.njnt, ngeom = f.ngeom, nsite = f.nsite, nu = f.nu, nq = f.nq, nv = f.nv, nkey = f.nkey;
-  const int ncol = f.ncol, nseg = f.nseg, nsegchain = f.nsegchain, ntask = f.ntask, nheight = f.nheight, nheight1 = f.nheight + 1,
+  const int ncol = f.ncol, ncolumn = f.ncolumn, nseg = f.nseg, nbackstep = f.nbackstep, ntask = f.ntask, nheight1 = f.nheight + 1,
             nseglevel1 = f.nseglevel + 1;
   const int npair = f.npair, nfric = f.nfric, nlimit = f.nlimit, nfreebody = f.nfreebody, nsensor = f.nsensor;
 #define X(name, rows, cols, doc) \

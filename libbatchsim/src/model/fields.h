@@ -23,13 +23,12 @@
   X(npair, "ours: candidate geom pairs after all filters")                       \
   X(nseg, "ours: segments, runs of up to four DoFs of one unbranched chain")     \
   X(ncol, "ours: columns of all panels; nM is four times as many")               \
+  X(ncolumn, "ours: columns without padding, right-hand sides too")              \
   X(nheight, "ours: heights of the segment tree, leaves are height 0")           \
   X(nseglevel, "ours: levels of the segment tree, roots are level 0")            \
-  X(nsegchain, "ours: entries of seg_chain")                                     \
+  X(nbackstep, "ours: steps of a team on the way back from the roots")           \
   X(ntask, "ours: tasks of a team that factors M")                               \
   X(npart, "ours: most partial sums of a height")                                \
-  X(task_colbit, "ours: where a task's column starts")                           \
-  X(task_chunkbit, "ours: where its chunk starts")                               \
   X(nchain, "ours: DoFs of the longest chain")                                   \
   X(nfric, "ours: DoFs with friction loss")                                      \
   X(nlimit, "ours: joints with a limit")                                         \
@@ -70,24 +69,21 @@
   X(dof_depth, nv, 1, "ours: number of ancestors; entry (k, j) of M is M_rowadr[k] + 4 dof_depth[j]") \
   X(dof_subtreenum, nv, 1, "ours: descendants of i are i + 1 ... i + dof_subtreenum[i]") \
   X(dof_seg, nv, 1, "ours: segment")                                             \
+  X(dof_rhs, nv, 1, "ours: place in the panels of its right-hand side")         \
   X(M_rowadr, nv, 1, "ours: start of each row of M; its entries are four apart") \
   X(M_coladr, nv, 1, "ours: the row's first column in M_colind")                 \
   X(M_colind, ncol, 1, "ours: DoF of each panel column, ancestors in depth order, then the segment; -1: padding") \
-  X(segment, nseg, 4, "ours: model/segment.h")                                   \
+  X(segment, nseg, 4, "ours: Segment of model/segment.h")                                   \
   X(seg_dof, nseg, 1, "ours: first DoF")                                         \
   X(seg_size, nseg, 1, "ours: DoFs")                                             \
   X(seg_order, nseg, 1, "ours: segments by height, leaves first")                \
-  X(seg_bylevel, nseg, 1, "ours: segments by level, roots first")                \
-  X(seg_chainadr, nseg, 1, "ours: start of each segment's ancestors in seg_chain") \
-  X(seg_chain, nsegchain, 1, "ours: ancestor segments from the root")            \
   X(col_seg, ncol, 1, "ours: segment of each panel column")                      \
-  X(level_segadr, nseglevel1, 1, "ours: start of each level in seg_bylevel")     \
+  X(column, ncolumn, 2, "ours: ColumnPlace of model/segment.h")                  \
   X(height_segadr, nheight1, 1, "ours: start of each height in seg_order")       \
-  X(height_column, 2 * nheight + 1, 1, "ours: start of each height's columns, and of its right-hand sides") \
-  X(column, ncol, 1, "ours: segment and panel column of all columns, by height, right-hand sides (0) last") \
-  X(height_split, nheight, 1, "ours: some sum of this height is split in chunks") \
-  X(height_task, 2 * nheight + 1, 1, "ours: start of each height's tasks, and of those of its right-hand side") \
-  X(task, ntask, 1, "ours: segment, column and chunk of descendants; half a panel on, a second column") \
+  X(height, nheight1, 4, "ours: Height of model/segment.h, and its end")         \
+  X(task, ntask, 4, "ours: GatherTask of model/segment.h")                       \
+  X(back_step, nbackstep, 4, "ours: BackStep of model/segment.h")                \
+  X(level_stepadr, nseglevel1, 1, "ours: start of each level in back_step")      \
   X(geom_type, ngeom, 1, "mjtGeom")                                              \
   X(geom_bodyid, ngeom, 1, "")                                                   \
   X(site_bodyid, nsite, 1, "")                                                   \

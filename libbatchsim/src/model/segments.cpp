@@ -1,6 +1,7 @@
 // Segments of the DoF tree, the panels of M, and what a team needs to factor them a level at a time (kernels/panel.h, factor_m.h).
 #include <algorithm>
 #include <climits>
+#include <initializer_list>
 #include <string>
 
 #include "batchsim/error.h"
@@ -51,9 +52,14 @@ void split(Draft& g, int chunk, bool paired) {
   g.nchunk = std::max(1, (g.below + g.chunk - 1) / g.chunk);
 }
 
-// Long sums are split so that a height takes a team the fewest instructions: short chunks give all of its threads work, long ones have
-// fewer parts to add; a task of two columns loads less, and a task of one gives work to twice as many. Counted in the PTX: 65 and 34 a
-// descendant for 32 tasks of a column, 75 and 53 for two; 50 and 6 a part to add 32 columns
+// columns of a segment's own rows that are not padding, without the right-hand side
+int columns_of(const Draft& g) { return g.depth + g.size; }
+
+int tasks_of(const Draft& g) { return g.nchunk * (g.paired ? (columns_of(g) + 1) / 2 : columns_of(g)); }
+
+// Long sums are split so that a height takes a team the fewest instructions, with right-hand sides and without: short chunks give all
+// of its threads work, long ones have fewer parts to add; a task of two columns loads less, and a task of one gives work to twice as
+// many. Counted in the PTX: 34 and 33 a descendant for 32 tasks of a column, 62 and 53 for two; 41 and 9 a part to add 32 columns
 void choose_chunks(std::vector<Draft>& segments, int nheight) {
   for (int h = 1; h < nheight; h++) {
     int best = 1;
@@ -62,17 +68,18 @@ void choose_chunks(std::vector<Draft>& segments, int nheight) {
     for (int choice = 2; choice < 18; choice++) {
       const int chunk = choice / 2;
       const bool paired = choice % 2;
-      long tasks = 0, columns = 0, most = 0, parts = 1;
+      long tasks = 0, rhs = 0, columns = 0, most = 0, parts = 1;
       for (Draft g : segments) {
         if (g.height != h) continue;
         split(g, chunk, paired);
-        tasks += long(g.nchunk) * (paired ? (g.depth + kQuad + 1) / 2 : g.depth + kQuad);
-        columns += g.depth + kQuad;
+        tasks += tasks_of(g), rhs += g.nchunk;
+        columns += columns_of(g) + 1;
         most = std::max<long>(most, std::min(g.chunk, g.below));
         parts = std::max<long>(parts, g.nchunk);
       }
-      const long cost = (tasks + 31) / 32 * (paired ? 75 + 53 * most : 65 + 34 * most) +
-                        (parts > 1 ? 20 + (columns + 31) / 32 * (50 + 6 * parts) : 0);
+      const long gather = paired ? 62 + 53 * most : 34 + 33 * most;
+      const long combine = parts > 1 ? 6 + (columns + 31) / 32 * (41 + 9 * (parts - 1)) : 0;
+      const long cost = ((tasks + 31) / 32 + (tasks + rhs + 31) / 32) * gather + 2 * combine;
       if (cost < least) least = cost, best = chunk, best_paired = paired;
     }
     for (Draft& g : segments)
@@ -111,25 +118,24 @@ void place_panels(std::vector<Draft>& segments, FlatModel& f) {
   }
 }
 
-// What the members of a team do at each height. A task is a column of a segment, the one half a panel on, and a chunk of descendants;
-// those of right-hand sides, columns 0, come last. Columns are listed likewise
-void list_tasks(std::vector<Draft>& segments, FlatModel& f) {
-  int most_columns = 0, most_chunks = 1;
+void push(std::vector<int>& out, std::initializer_list<int> four) { out.insert(out.end(), four); }
+
+// fields of 16 bits in GatherTask and ColumnPlace, and of 26 in Segment, have room for this
+void check_room(const std::vector<Draft>& segments, const FlatModel& f) {
+  long parts = 0;
+  int columns = 0;
   for (const Draft& g : segments) {
-    most_columns = std::max(most_columns, g.depth + kQuad + 1);
-    most_chunks = std::max(most_chunks, g.nchunk);
+    columns = std::max(columns, g.depth + kQuad + 1);
+    parts += long(g.depth + kQuad + 1) * g.nchunk;
   }
-  const auto bits = [](int n) {
-    int b = 0;
-    while (1 << b < n) b++;
-    return b;
-  };
-  f.task_colbit = bits(f.nseg), f.task_chunkbit = f.task_colbit + bits(most_columns);
-  if (f.task_chunkbit + bits(most_chunks) > 31 || most_columns > 0x7fff || f.nseg > 0x7fff)
+  if (columns > SHRT_MAX || f.nseg > SHRT_MAX || parts >= 1 << 26)
     throw Error(Error::kCapacity, std::to_string(f.nv) + " degrees of freedom, " + std::to_string(f.nchain) +
                                       " of them in one chain; this tree is too large");
+}
+
+// partial sums of the segments whose sums are split; heights use the same ones
+void place_parts(std::vector<Draft>& segments, FlatModel& f) {
   f.npart = 0;
-  f.height_task = {0}, f.height_column = {0};
   for (int h = 0; h < f.nheight; h++) {
     int npart = 0;
     for (int q = f.height_segadr[h]; q < f.height_segadr[h + 1]; q++) {
@@ -138,36 +144,61 @@ void list_tasks(std::vector<Draft>& segments, FlatModel& f) {
       if (g.nchunk > 1) npart += (g.depth + kQuad + 1) * g.nchunk;
     }
     f.npart = std::max(f.npart, npart);
-    f.height_split.push_back(npart > 0);
-    for (const bool rhs : {false, true}) {
-      for (int q = f.height_segadr[h]; q < f.height_segadr[h + 1]; q++) {
-        const int s = f.seg_order[q], n = segments[s].depth + kQuad, half = segments[s].paired ? (n + 1) / 2 : n;
-        const int first = rhs ? 0 : 1, ntask = rhs ? 1 : half, ncolumn = rhs ? 1 : n;
-        for (int j = first; j < first + ntask && h > 0; j++)
-          for (int c = 0; c < segments[s].nchunk; c++) f.task.push_back(s | j << f.task_colbit | c << f.task_chunkbit);
-        for (int j = first; j < first + ncolumn; j++) f.column.push_back(s | j << f.task_colbit);
-      }
-      f.height_task.push_back(static_cast<int>(f.task.size()));
-      f.height_column.push_back(static_cast<int>(f.column.size()));
-    }
   }
-  f.ntask = static_cast<int>(f.task.size());
 }
 
-// from the roots: segments by level, each segment's chain of ancestor segments
-void list_levels(const std::vector<Draft>& segments, FlatModel& f) {
-  f.level_segadr = {0};
-  for (int l = 0; l < f.nseglevel; l++) {
-    for (int s = 0; s < f.nseg; s++)
-      if (segments[s].level == l) f.seg_bylevel.push_back(s);
-    f.level_segadr.push_back(static_cast<int>(f.seg_bylevel.size()));
+// the tasks of column j of segment s; if they are paired, of the one half a panel on too
+void list_column(const Draft& g, int s, int j, bool rhs, FlatModel& f) {
+  const int n = columns_of(g), half = (n + 1) / 2, second = g.paired && !rhs && j + half <= n ? half : 0;
+  for (int c = 0; c < g.nchunk; c++) {
+    const int first = c * g.chunk, count = std::min(g.chunk, g.below - first);
+    push(f.task, {g.nchunk > 1 ? g.part + j * g.nchunk + c : g.column + j, (s + 1 + first) | count << 16, j | (g.depth + 1) << 16,
+                  g.size | g.paired << 3 | g.nchunk << 4 | second << 16});
   }
-  for (const Draft& g : segments) {
-    f.seg_chainadr.push_back(static_cast<int>(f.seg_chain.size()));
-    f.seg_chain.resize(f.seg_chain.size() + g.level);
-    for (int p = g.parent; p >= 0; p = segments[p].parent) f.seg_chain[f.seg_chainadr.back() + segments[p].level] = p;
+}
+
+// what the members of a team do at each height
+void list_tasks(const std::vector<Draft>& segments, FlatModel& f) {
+  for (int h = 0; h < f.nheight; h++) {
+    const int begin = f.height_segadr[h], end = f.height_segadr[h + 1], task = static_cast<int>(f.task.size() / 4);
+    bool split = false;
+    const int first_column = static_cast<int>(f.column.size() / 2);
+    for (int q = begin; q < end; q++) {
+      const int s = f.seg_order[q];
+      const Draft& g = segments[s];
+      split |= g.nchunk > 1;
+      for (int j = 0; j <= columns_of(g); j++) {
+        f.column.push_back(g.column + j);
+        f.column.push_back(s << 16 | ((j - 1 - g.depth) & 0xffff) | (j ? 0 : INT_MIN));
+      }
+      for (int j = 1; j <= tasks_of(g) / g.nchunk && h > 0; j++) list_column(g, s, j, false, f);
+    }
+    push(f.height, {task, static_cast<int>(f.task.size() / 4), first_column, split});
+    for (int q = begin; q < end && h > 0; q++) list_column(segments[f.seg_order[q]], f.seg_order[q], 0, true, f);
   }
-  f.nsegchain = static_cast<int>(f.seg_chain.size());
+  f.ntask = static_cast<int>(f.task.size() / 4);
+  f.ncolumn = static_cast<int>(f.column.size() / 2);
+  push(f.height, {f.ntask, f.ntask, f.ncolumn, 0});
+}
+
+void list_right_hand_sides(const std::vector<Draft>& segments, FlatModel& f) {
+  for (int k = 0; k < f.nv; k++) f.dof_rhs.push_back(kQuad * segments[f.dof_seg[k]].column + k - segments[f.dof_seg[k]].dof);
+}
+
+// from the roots: at each level all segments that have an ancestor in the level before
+void list_back_steps(const std::vector<Draft>& segments, FlatModel& f) {
+  f.level_stepadr = {0};
+  for (int level = 0; level < f.nseglevel; level++) {
+    for (const Draft& g : segments) {
+      if (g.level < level) continue;
+      if (level == 0 && g.level > 0) continue;
+      const Draft* k = &g;
+      while (k->level > level - 1 && k->parent >= 0) k = &segments[k->parent];
+      push(f.back_step, {g.column, g.column + 1 + k->depth, k->column, g.level == level ? g.column + 1 + g.depth : -1});
+    }
+    f.level_stepadr.push_back(static_cast<int>(f.back_step.size() / 4));
+  }
+  f.nbackstep = f.level_stepadr.back();
 }
 
 }  // namespace
@@ -178,13 +209,15 @@ void build_segments(FlatModel& f) {
   f.nheight = f.nseglevel = 0;
   for (const Draft& g : segments) f.nheight = std::max(f.nheight, g.height + 1), f.nseglevel = std::max(f.nseglevel, g.level + 1);
   choose_chunks(segments, f.nheight);
+  check_room(segments, f);
   place_panels(segments, f);
+  place_parts(segments, f);
   list_tasks(segments, f);
-  list_levels(segments, f);
+  list_right_hand_sides(segments, f);
+  list_back_steps(segments, f);
   for (const Draft& g : segments) {
     f.seg_dof.push_back(g.dof), f.seg_size.push_back(g.size);
-    const Segment packed{g.column, g.depth | g.below << 16, g.size | g.paired << 3 | g.nchunk << 4 | g.chunk << 12, g.part};
-    for (int x : {packed.column, packed.place, packed.shape, packed.part}) f.segment.push_back(x);
+    push(f.segment, {g.column, g.column + 1 + g.depth, g.size | g.below << 3, g.nchunk | g.part << 5});
   }
 }
 

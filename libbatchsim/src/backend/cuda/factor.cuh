@@ -7,7 +7,7 @@
 namespace batchsim {
 inline namespace BS_ISA {
 
-// bytes of shared memory a world: the segments, then the work of factor_m
+// bytes of shared memory a world: the work of factor_m, then the segments
 template <class T>
 size_t factor_shared_bytes(const FlatModel& m) {
   return size_t(m.nseg) * sizeof(Segment) + size_t(Sizes::team_work(m.ncol, m.nseg, m.npart)) * sizeof(T);
@@ -24,11 +24,11 @@ __global__ void __launch_bounds__(64) factor_kernel(const __grid_constant__ Devi
   const Segment* segments = reinterpret_cast<const Segment*>(m.segment);
   if constexpr (Shared) {
     extern __shared__ __align__(16) char shared[];
-    Segment* near = reinterpret_cast<Segment*>(shared);
-    for (int s : t.range(0, m.nseg)) near[s] = segments[s];
-    t.sync();
+    d.factor_work = {reinterpret_cast<typename B::Scalar*>(shared)};
+    Segment* near = reinterpret_cast<Segment*>(d.factor_work.p + batch.z.nfactor);
+    BS_NO_UNROLL
+    for (int s : t.range(0, m.nseg)) near[s] = segments[s];  // read after the first barrier
     segments = near;
-    d.factor_work = {reinterpret_cast<typename B::Scalar*>(near + m.nseg)};
   }
   const ModelTree<B> tree(m, segments);
   const TeamScratch<B> work = team_scratch(m, d.factor_work);
