@@ -11,7 +11,8 @@
 namespace batchsim {
 namespace {
 
-constexpr int kMaxChunks = 16;  // parts that a sum is split into at most
+constexpr int kWhole = INT_MAX;  // a chunk of all descendants: where a height has work for all threads without
+constexpr int kMaxChunks = 16;   // parts that a sum is split into at most
 
 struct Draft {
   int dof, size = 1, depth, below = 0, height = 0, level = 0, parent = -1, column = 0, part = 0, nchunk = 1, chunk = 1;
@@ -48,7 +49,7 @@ std::vector<Draft> find_segments(FlatModel& f) {
 
 void split(Draft& g, int chunk, bool paired) {
   g.paired = paired;
-  g.chunk = std::max(chunk, (g.below + kMaxChunks - 1) / kMaxChunks);
+  g.chunk = std::min(std::max(chunk, (g.below + kMaxChunks - 1) / kMaxChunks), std::max(g.below, 1));
   g.nchunk = std::max(1, (g.below + g.chunk - 1) / g.chunk);
 }
 
@@ -65,8 +66,8 @@ void choose_chunks(std::vector<Draft>& segments, int nheight) {
     int best = 1;
     bool best_paired = false;
     long least = LONG_MAX;
-    for (int choice = 2; choice < 18; choice++) {
-      const int chunk = choice / 2;
+    for (int choice = 0; choice < 18; choice++) {
+      const int chunk = choice / 2 ? choice / 2 : kWhole;
       const bool paired = choice % 2;
       long tasks = 0, rhs = 0, columns = 0, most = 0, parts = 1;
       for (Draft g : segments) {
