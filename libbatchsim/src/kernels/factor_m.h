@@ -84,7 +84,7 @@ BS_FN typename B::Mask factor_tree(Team<B> t, const ModelView<B>& m, const State
     return factor_team<false>(t, tree, A, U, team_scratch(m, d.factor_work), U, U);
 }
 
-// x = (L' D L)^-1 x
+// x = (L' D L)^-1 x. A team reads x after a barrier of its own
 template <class B>
 BS_FN void solve_tree(Team<B> t, const ModelView<B>& m, const StateView<B>& d, typename B::RealRow U, typename B::RealRow x) {
   const ModelTree<B> tree(m);

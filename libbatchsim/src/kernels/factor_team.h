@@ -264,7 +264,8 @@ BS_FN bool factor_team(Team<B> t, const Tree& tree, typename B::RealRow A, typen
   return small;
 }
 
-// x = A^-1 x from the factor. y = 1 / D L'^-1 x goes up the tree as the right-hand side of S = U; D y waits where least pivots are
+// x = A^-1 x from the factor. y = 1 / D L'^-1 x goes up the tree as the right-hand side of S = U; D y waits where least pivots are.
+// x is first read after a barrier
 template <class B, class Tree>
 BS_FN void solve_team(Team<B> t, const Tree& tree, typename B::RealRow U, TeamScratch<B> w, typename B::RealRow x) {
   using Real = typename B::Real;

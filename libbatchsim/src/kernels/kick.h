@@ -33,7 +33,6 @@ BS_FN void kick(Team<B> t, const ModelView<B>& m, StateView<B> d, int body) {
       d.qtmp[k] = dot(load6<Real>(d.cdof, 6 * k), wrench);
     }
   }
-  t.sync();
   solve_tree(t, m, d, d.qLD, d.qtmp);
   for (int k : t.range(0, m.nv)) d.qvel[k] = Real(d.qvel[k]) + Real(d.qtmp[k]);
 }

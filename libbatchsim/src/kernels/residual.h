@@ -30,6 +30,7 @@ BS_FN typename B::Mask violent(Team<B> t, const ModelView<B>& m, typename B::Rea
   return largest * Real(m.timestep[0] * m.timestep[0]) > Real(kViolent);
 }
 
+// r[k] belongs to the member that computes DoF k until the next barrier
 template <class B, class Force, class Diagonal>
 BS_FN void residual(Team<B> t, const ModelView<B>& m, const StateView<B>& d, typename B::RealRow x, typename B::RealRow r, Force f,
                     Diagonal diag) {
@@ -61,7 +62,6 @@ BS_FN void residual(Team<B> t, const ModelView<B>& m, const StateView<B>& d, typ
     const Wide Mx = dot(widen(load6<Real>(d.cdof, 6 * k)), load6_wide<Real>(d.cfrc, d.cfrc_lo, 6 * m.dof_bodyid[k]));
     r[k] = narrow<Real>(Mx + widen(Real(m.dof_armature[k]) + Real(diag(k))) * widen(Real(x[k])) - f(k));
   }
-  t.sync();
 }
 
 }  // namespace BS_ISA

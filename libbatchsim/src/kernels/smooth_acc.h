@@ -50,7 +50,6 @@ BS_FN void smooth_acc(Team<B> t, const ModelView<B>& m, StateView<B> d) {
     d.qfrc_smooth[k] = f;
     d.qacc_smooth[k] = f;
   }
-  t.sync();
   solve_tree(t, m, d, d.qLD, d.qacc_smooth);
 
   const auto refine = violent(t, m, d.qacc_smooth);

@@ -36,7 +36,6 @@ __global__ void __launch_bounds__(64) factor_kernel(const __grid_constant__ Devi
     raise(t, d, kBadInertia, factor_team<Solve>(t, tree, d.M, d.qLD, work, d.qfrc_smooth, d.qacc_smooth));
   } else {
     for (int k : t.range(0, m.nv)) d.qacc_smooth[k] = d.qfrc_smooth[k];
-    t.sync();
     solve_team(t, tree, d.qLD, work, d.qacc_smooth);
   }
 }
