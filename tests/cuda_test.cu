@@ -14,6 +14,13 @@ using namespace batchsim;
 
 namespace {
 
+Model chain_of(int n) {
+  std::string chain;
+  for (int k = 0; k < n; k++) chain += "<body pos=\"0 0 -.1\"><joint axis=\"1 .5 0\" armature=\".1\"/><geom size=\".02\"/>";
+  for (int k = 0; k < n; k++) chain += "</body>";
+  return Model::from_xml("<mujoco><option><flag contact=\"disable\"/></option><worldbody>" + chain + "</worldbody></mujoco>");
+}
+
 void check_cuda(cudaError_t e) {
   INFO(cudaGetErrorString(e));
   REQUIRE(e == cudaSuccess);
@@ -180,14 +187,8 @@ TEST_CASE("a user's graph captures steps") {
 
 TEST_CASE("kernels that only factor and solve do what a step does, in shared memory and in the world's own") {
   // a chain of 300 in double has more panels than any GPU's shared memory holds
-  const std::string link = "<body pos=\"0 0 -.1\"><joint axis=\"1 .5 0\" armature=\".1\"/><geom size=\".02\"/>";
-  std::string chain;
-  for (int k = 0; k < 300; k++) chain += link;
-  for (int k = 0; k < 300; k++) chain += "</body>";
   const bool large = GENERATE(false, true);
-  const Model m =
-      large ? Model::from_xml("<mujoco><option><flag contact=\"disable\"/></option><worldbody>" + chain + "</worldbody></mujoco>")
-            : model_of("simple");
+  const Model m = large ? chain_of(300) : model_of("simple");
   const int n = large ? 1 : 3;
   Batch gpu(m, {.nworld = n, .device = "cuda", .precision = Precision::f64, .nconmax = 8, .njmax = 8});
   Engine& engine = *gpu.impl().engine;
@@ -227,6 +228,27 @@ TEST_CASE("kernels that only factor and solve do what a step does, in shared mem
   for (int w = 1; w < n; w++)
     for (int k = 0; k < m.nv(); k++) REQUIRE(runs[0][size_t(w) * m.nv() + k] == runs[0][k]);
   CHECK(gpu.report().worlds_bad_inertia == 0);
+}
+
+TEST_CASE("trees that just fit shared memory, and those that just do not, can be set up and factored") {
+  const auto batch_of = [](int n) {
+    return Batch(chain_of(n), {.nworld = 1, .device = "cuda", .precision = Precision::f32, .nconmax = 1, .njmax = 1});
+  };
+  int fits = 40, large = 440;
+  while (large - fits > 1) {
+    const int n = (fits + large) / 2;
+    CAPTURE(n);
+    Batch b = batch_of(n);
+    (b.impl().engine->factor_plan().shared ? fits : large) = n;
+  }
+  for (int n : {fits, large}) {
+    CAPTURE(n);
+    Batch b = batch_of(n);
+    CHECK(b.impl().engine->factor_plan().shared == (n == fits));
+    b.forward();
+    b.impl().engine->run({.op = Op::kFactorM});
+    check_cuda(cudaDeviceSynchronize());
+  }
 }
 
 TEST_CASE("slots too few are flagged on the device, and nothing is written past them") {

@@ -173,27 +173,31 @@ class CudaEngine : public Engine {
   FactorPlan factor_plan() const override { return {batch_.factor_shared, factor_bytes_, factor_members_}; }
 
  private:
-  // shared memory for factor_m where a block may have as much, else the world's own memory
+  // shared memory for factor_m where a block may have as much besides the kernels' own, else the world's own memory
   void plan_factor(const FlatModel& flat) {
+    const void* const kernels[] = {reinterpret_cast<const void*>(&world_kernel<B>),
+                                   reinterpret_cast<const void*>(&factor_kernel<B, true, false, true>),
+                                   reinterpret_cast<const void*>(&factor_kernel<B, false, true, true>),
+                                   reinterpret_cast<const void*>(&factor_kernel<B, true, true, true>)};
     int most = 0;
     BS_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal_));
+    size_t own = 0;
+    for (const void* kernel : kernels) {
+      cudaFuncAttributes a;
+      BS_CUDA(cudaFuncGetAttributes(&a, kernel));
+      own = std::max(own, a.sharedSizeBytes);
+    }
     factor_bytes_ = factor_shared_bytes<T>(flat);
-    batch_.factor_shared = factor_bytes_ <= size_t(most) && flat.nv > 0;
+    batch_.factor_shared = factor_bytes_ + own <= size_t(most) && flat.nv > 0;
     if (!batch_.factor_shared) return;
     // a small tree keeps one warp busy; where its blocks are no more than an SM takes anyway, a second one only adds instructions
     int shared = 0, blocks = 1;
     BS_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, ordinal_));
     BS_CUDA(cudaDeviceGetAttribute(&blocks, cudaDevAttrMaxBlocksPerMultiprocessor, ordinal_));
     if ((factor_bytes_ + 1024) * blocks <= size_t(shared)) factor_members_ = 32;
-    const auto allow = [&](const void* kernel) {
-      BS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(factor_bytes_)));
-    };
-    if (factor_bytes_ > 48 * 1024) {
-      allow(reinterpret_cast<const void*>(&world_kernel<B>));
-      allow(reinterpret_cast<const void*>(&factor_kernel<B, true, false, true>));
-      allow(reinterpret_cast<const void*>(&factor_kernel<B, false, true, true>));
-      allow(reinterpret_cast<const void*>(&factor_kernel<B, true, true, true>));
-    }
+    if (factor_bytes_ + own > 48 * 1024)
+      for (const void* kernel : kernels)
+        BS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(factor_bytes_)));
   }
   size_t step_shared() const { return batch_.factor_shared ? factor_bytes_ : 0; }
 
