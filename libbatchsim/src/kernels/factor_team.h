@@ -182,7 +182,8 @@ BS_FN bool finish_triangle(const Tree& tree, TeamScratch<B> w, int s) {
   return small;
 }
 
-// From the roots: the right-hand sides become minus the solutions, in place. P: panels of S or U, with D^-1/2 or 1 / D on the diagonal of triangles
+// From the roots: the right-hand sides become minus the solutions, in place. P: panels of S or U, with D^-1/2 or 1 / D on the diagonal
+// of triangles
 template <class B, class Tree>
 BS_FN void substitute_back(Team<B> t, const Tree& tree, typename B::RealRow P) {
   using Real = typename B::Real;

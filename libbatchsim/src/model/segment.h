@@ -60,7 +60,7 @@ struct alignas(16) Height {
   int split;     ///< some of its sums are split in chunks
 };
 
-/// a segment and its ancestor in some level, on the way back from the roots
+/// a segment and its ancestor in the level before, on the way back from the roots, which have none
 struct alignas(16) BackStep {
   int rhs;           ///< the segment's right-hand side
   int factor;        ///< the ancestor's columns in its panel

@@ -186,7 +186,7 @@ void list_right_hand_sides(const std::vector<Draft>& segments, FlatModel& f) {
   for (int k = 0; k < f.nv; k++) f.dof_rhs.push_back(kQuad * segments[f.dof_seg[k]].column + k - segments[f.dof_seg[k]].dof);
 }
 
-// from the roots: at each level all segments that have an ancestor in the level before
+// from the roots: at level 0 these alone, then at each level all segments that have an ancestor in the level before
 void list_back_steps(const std::vector<Draft>& segments, FlatModel& f) {
   f.level_stepadr = {0};
   for (int level = 0; level < f.nseglevel; level++) {
