@@ -99,6 +99,37 @@ TEST_CASE("steps in one call or in many are the same") {
   for (int w : {0, 7, 19}) CHECK(same_bits(state_of<float>(once, w), state_of<float>(often, w)));
 }
 
+TEST_CASE("fresh positions are those of the state that the step led to, and change nothing else") {
+  const std::vector<std::string> positions = {"xpos", "xmat", "xaxis", "geom_xpos", "site_xmat", "subtree_com", "cdof"};
+  const Model m = model_of("simple");
+  for (const char* device : {"cpu", "check"}) {
+    BatchOptions o{.nworld = 3, .device = device, .precision = Precision::f64};
+    Batch stale(m, o), fresh(m, o);
+    scatter<double>(stale, [](int w) { return w; });
+    scatter<double>(fresh, [](int w) { return w; });
+    const auto bind_all = [&](Batch& b) {
+      std::vector<View<double>> views;
+      for (const std::string& f : positions) views.push_back(b.bind<double>(f));
+      views.push_back(b.bind<double>("cvel"));
+      return views;
+    };
+    const auto old = bind_all(stale), now = bind_all(fresh);
+    stale.step(3);
+    fresh.step(3, Stage::kKinematics);
+    CHECK(same_bits(state_of<double>(stale, 1), state_of<double>(fresh, 1)));
+    CHECK(old.back()(1, 7) == now.back()(1, 7));  // velocities are those of the state before, in both
+    for (size_t f = 0; f < positions.size(); f++) {
+      INFO(positions[f]);
+      CHECK(std::vector<double>(old[f][1], old[f][1] + old[f].size) != std::vector<double>(now[f][1], now[f][1] + now[f].size));
+    }
+    stale.forward();
+    for (size_t f = 0; f < positions.size(); f++) {
+      INFO(positions[f]);
+      CHECK(std::vector<double>(old[f][1], old[f][1] + old[f].size) == std::vector<double>(now[f][1], now[f][1] + now[f].size));
+    }
+  }
+}
+
 TEST_CASE("only the worlds of the mask step, reset, are pushed and kicked") {
   const Model m = model_of("simple");
   const int n = 21;

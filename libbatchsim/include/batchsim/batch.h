@@ -32,6 +32,12 @@ struct Call {
   void* stream = nullptr;         ///< cudaStream_t of the caller; ignored on the CPU
 };
 
+/// Derived fields that a step leaves as those of the state it led to, not of the state before (as the stage of mjBatch's step).
+enum class Stage {
+  kNone,        ///< none: as mj_step leaves them
+  kKinematics,  ///< mj_kinematics, mj_comPos: positions and axes of bodies, joints, geoms, sites; subtree_com, cinert, cdof
+};
+
 /// Rows (nworld, size) in the batch's memory, which the device of the batch can read and write.
 template <class T>
 struct View {
@@ -85,6 +91,8 @@ class Batch {
 
   /// nstep timesteps of every world (mj_step), with the controls and applied forces as they are. CUDA: queued, not waited for.
   void step(int nstep = 1, const Call& call = {});
+  /// The same, then the derived fields of `stage` once more, of the new state; far cheaper than forward().
+  void step(int nstep, Stage stage, const Call& call = {});
   /// Derived fields and sensors of the present state (mj_forward).
   void forward(const Call& call = {});
 

@@ -22,12 +22,18 @@
 namespace batchsim {
 inline namespace BS_ISA {
 
+// where everything is, and the motion axes there
+template <class B>
+BS_FN void positions(Team<B> t, const ModelView<B>& m, StateView<B> d) {
+  kinematics(t, m, d);
+  com_pos(t, m, d);
+}
+
 // everything that follows from the state (mj_forward)
 template <class B>
 BS_FN void forward(Team<B> t, const ModelView<B>& m, StateView<B> d) {
   // position
-  kinematics(t, m, d);
-  com_pos(t, m, d);
+  positions(t, m, d);
   crb(t, m, d);
   factor_m(t, m, d);
   collision(t, m, d);

@@ -76,9 +76,12 @@ int Batch::nworld() const { return impl().options.nworld; }
 std::string Batch::device_name() const { return impl().engine->name(); }
 void Batch::synchronize() const { impl().engine->synchronize(); }
 
-void Batch::step(int nstep, const Call& call) {
+void Batch::step(int nstep, const Call& call) { step(nstep, Stage::kNone, call); }
+
+void Batch::step(int nstep, Stage stage, const Call& call) {
   check_range("nstep", nstep, 0, 1e9);
-  if (nstep) impl().engine->run({.op = Op::kStep, .mask = call.mask, .stream = call.stream, .nstep = nstep});
+  const bool fresh = stage == Stage::kKinematics;
+  if (nstep) impl().engine->run({.op = Op::kStep, .mask = call.mask, .stream = call.stream, .nstep = nstep, .fresh = fresh});
 }
 
 void Batch::forward(const Call& call) {

@@ -59,6 +59,7 @@ struct Task {
   const uint8_t* mask = nullptr;
   void* stream = nullptr;
   int nstep = 0;         // step, push; 1 for forward
+  bool fresh = false;    // step: kinematics of the new state
   int key = -1;          // reset
   unsigned spec = 0;     // get_state, set_state
   void* rows = nullptr;  // get_state: written; set_state, push, kick: read

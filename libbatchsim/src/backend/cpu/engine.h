@@ -174,6 +174,7 @@ class CpuEngine : public Engine {
       case Op::kStep:
       case Op::kForward:
         for (int s = 0; s < task.nstep; s++) step(t, model_.view(), d, task.op == Op::kStep);
+        if (task.fresh) positions(t, model_.view(), d);
         break;
       default:
         for (int l = 0; l < W; l++)

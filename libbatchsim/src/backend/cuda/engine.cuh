@@ -34,6 +34,7 @@ __global__ void __launch_bounds__(64)
     case Op::kStep:
     case Op::kForward:
       for (int s = 0; s < task.nstep; s++) step(t, batch.m, d, task.op == Op::kStep);
+      if (task.fresh) positions(t, batch.m, d);
       break;
     default:
       for (int i : t.range(0, 3)) {

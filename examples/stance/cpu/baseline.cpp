@@ -1,0 +1,3 @@
+#define BS_ISA baseline
+#define STANCE_WIDTH 4
+#include "cpu/isa.h"

@@ -1,0 +1,58 @@
+// A training run in a folder: log.csv, TensorBoard events and checkpoint.bss, until it is solved, out of time or interrupted.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "policy.h"
+#include "ppo/settings.h"
+#include "train/trainer.h"
+
+namespace stance {
+
+struct RunOptions {
+  std::string body = "stick";  ///< name or path
+  std::string out;             ///< folder; made if it is not there
+  std::string device = "cpu";
+  uint64_t seed = 1;
+  int nworld = 0;    ///< 0: the body's default
+  int nthread = 0;   ///< on the CPU; 0: one a logical processor
+  bool f64 = false;  ///< physics and networks in double
+  bool separate_tables = false;
+  bool resume = false;        ///< go on from the checkpoint in `out`; all of the above but out and nthread are the checkpoint's
+  int iterations = 0;         ///< stop after this many in all; 0: no limit
+  double max_minutes = 0;     ///< stop after this time of this process; 0: no limit
+  int checkpoint_every = 25;  ///< iterations
+};
+
+struct RunResult {
+  bool solved = false, interrupted = false;
+  int iterations = 0;
+  int64_t control_steps = 0;
+  double seconds = 0;  ///< of training, all processes of the run together
+};
+
+/// What progress shows after an iteration.
+struct Shown {
+  const Iteration& iteration;
+  const Curriculum& curriculum;
+  double seconds = 0;           ///< of the run so far
+  double steps_per_second = 0;  ///< control steps
+  std::string overflow;         ///< what did not fit and what to do; empty if all did
+};
+
+/// stop() is asked after each iteration. Throws batchsim::Error for what the options get wrong, what cannot be written, a checkpoint
+/// that does not fit, and numbers that are not finite.
+RunResult train(const RunOptions& options, const std::function<void(const Shown&)>& show, const std::function<bool()>& stop);
+
+/// The policy of a checkpoint, or of the checkpoint in a run's folder; body: the model that it was trained with.
+struct Trained {
+  Policy policy;
+  std::string body;  ///< name or path
+  double iterations = 0;
+};
+Trained load_trained(const std::string& path);
+/// checkpoint.bss in a run's folder, or the file itself
+std::string checkpoint_path(const std::string& path);
+
+}  // namespace stance
