@@ -66,24 +66,17 @@ class Solver {
     r.row.resize(size_t(kLevels) * kPhases * r.width);
     const std::vector<int> at = Reference::columns(b_.njoint);
     first_guess();
-    // each round moves the pelvis to where the last one's mean centre of mass was missing; legs that follow take a part of it back
-    for (int round = 0; round < 20; round++) {
-      std::vector<Vector2d> error(kLevels, Vector2d::Zero());
+    // the first round moves the pelvis at each phase by a part of what its centre of mass is missing; the second one keeps it there
+    for (int round = 0; round < 2; round++)
       for (int p = 0; p < kPhases; p++) {
         reach(p);
         for (int l = 0; l < kLevels; l++) {
-          write(l, &r.row[(size_t(l) * kPhases + p) * r.width], at);
-          error[l] += (middle(l) - Vector2d(task::com_behind, 0) - centre_of_mass(l)) / kPhases;
+          if (round == 0)
+            move_pelvis(l);
+          else
+            write(l, &r.row[(size_t(l) * kPhases + p) * r.width], at);
         }
       }
-      double worst = 0;
-      for (int l = 0; l < kLevels; l++) {
-        if (b_.stick) error[l][1] = 0;
-        offset_[l] += error[l];
-        worst = std::max(worst, error[l].lpNorm<Eigen::Infinity>());
-      }
-      if (worst < 1e-5) break;
-    }
     differentiate(r, at);
     check(r);
     return r;
@@ -162,6 +155,12 @@ class Solver {
 
   Vector2d middle(int l) const { return ((foot(l, 0) + foot(l, 1)) / 2).head<2>(); }
   Vector2d centre_of_mass(int l) const { return Eigen::Map<const Vector2d>(&com_(l, 0)); }
+
+  void move_pelvis(int l) {
+    const Vector2d error = middle(l) - Vector2d(task::com_behind, 0) - centre_of_mass(l);
+    offset_[l][0] += task::com_gain * error[0];
+    if (!b_.stick) offset_[l][1] += task::com_gain * error[1];
+  }
 
   void write(int l, double* row, const std::vector<int>& at) const {
     for (int i = 0; i < b_.njoint; i++) row[i] = q_[l][i];

@@ -6,59 +6,60 @@
 namespace stance {
 
 // X(name, value, unit, what it is)
-#define STANCE_NUMBERS(X)                                                                            \
-  X(control_step, 0.02, "s", "a control step")                                                       \
-  X(substeps, 4, "", "timesteps a control step")                                                     \
-  X(episode_steps, 500, "", "control steps an episode")                                              \
-  X(period, 0.8, "s", "period of the bounce")                                                        \
-  X(levels, 11, "", "levels of amplitude, 0 ... 1")                                                  \
-  X(phases, 64, "", "samples of the reference a period")                                             \
-  X(com_behind, 0.02, "m", "the reference's centre of mass behind the middle of the soles")          \
-  X(action_clip, 3, "", "actions are cut to +- this")                                                \
-  X(scale_leg, 0.35, "rad", "action scale: hip, knee, ankle flexion, waist")                         \
-  X(scale_small, 0.25, "rad", "action scale: ankle eversion, lumbar")                                \
-  X(reset_height, 0.002, "m", "above the reference's pelvis at a reset")                             \
-  X(reset_angle, 0.03, "rad", "standard deviation of joint angles at a reset")                       \
-  X(reset_velocity, 0.05, "m/s, rad/s", "standard deviation of all velocities at a reset")           \
-  X(reward_scale, 0.1, "", "the sum of the terms times this")                                        \
-  X(weight_balance, 0.20, "", "reward: extrapolated centre of mass")                                 \
-  X(weight_pose, 0.25, "", "reward: joint angles")                                                   \
-  X(weight_velocity, 0.05, "", "reward: joint velocities")                                           \
-  X(weight_height, 0.15, "", "reward: pelvis height")                                                \
-  X(weight_orientation, 0.15, "", "reward: pelvis orientation")                                      \
-  X(weight_soles, 0.10, "", "reward: soles relative to the pelvis")                                  \
-  X(weight_drift, 0.05, "", "reward: pelvis x, y")                                                   \
-  X(weight_pelvis_velocity, 0.05, "", "reward: pelvis velocity")                                     \
-  X(weight_action, -0.01, "", "reward: mean square of the action")                                   \
-  X(weight_action_change, -0.01, "", "reward: mean square of its change")                            \
-  X(width_balance, 0.10, "m", "reward: width of that term")                                          \
-  X(fall_time, 0.31, "s", "sqrt(height / gravity): weight of the centre of mass's velocity")         \
-  X(sharpness_pose, 12, "1/rad^2", "reward: sharpness of that term")                                 \
-  X(sharpness_velocity, 0.1, "s^2/rad^2", "reward: sharpness of that term")                          \
-  X(width_height, 0.05, "m", "reward: width of that term")                                           \
-  X(width_orientation, 0.3, "rad", "reward: width of that term")                                     \
-  X(width_soles, 0.10, "m", "reward: width of that term")                                            \
-  X(width_drift, 0.30, "m", "reward: width of that term")                                            \
-  X(width_pelvis_velocity, 0.5, "m/s", "reward: width of that term")                                 \
-  X(joint_weight_main, 1.0, "", "weight of hips, knees, ankles, lumbar, waist in pose and velocity") \
-  X(joint_weight_other, 0.5, "", "of other joints")                                                  \
-  X(joint_weight_finger, 0.15, "", "of fingers")                                                     \
-  X(fall_reward, -1, "", "reward of the step of a fall")                                             \
-  X(fall_height, 0.60, "m", "pelvis lower than this: a fall")                                        \
-  X(fall_up, 0.5, "", "upward component of pelvis or thorax axis less than this: a fall")            \
-  X(shove_force_stick, 100, "N", "largest shove, stick")                                             \
-  X(shove_force, 120, "N", "largest shove, other bodies")                                            \
-  X(shove_steps, 10, "", "control steps that a shove lasts")                                         \
-  X(shove_base, 0.4, "", "share of the force at amplitude 0")                                        \
-  X(shove_least, 0.5, "", "a shove is U[this, 1] of the force")                                      \
-  X(shove_first_min, 50, "", "control steps from a reset to the first shove, least")                 \
-  X(shove_first_max, 150, "", "and most (exclusive)")                                                \
-  X(shove_pause_min, 75, "", "control steps from the end of a shove to the next, least")             \
-  X(shove_pause_max, 175, "", "and most (exclusive)")                                                \
-  X(raise_fall, 0.10, "", "largest share of falls to raise the level")                               \
-  X(solved_fall, 0.05, "", "largest share of falls at the last level to be solved")                  \
-  X(solved_length, 9.5, "s", "least mean length of an episode to be solved")                         \
-  X(eval_worlds, 256, "", "episodes of an evaluation")                                               \
+#define STANCE_NUMBERS(X)                                                                                            \
+  X(control_step, 0.02, "s", "a control step")                                                                       \
+  X(substeps, 4, "", "timesteps a control step")                                                                     \
+  X(episode_steps, 500, "", "control steps an episode")                                                              \
+  X(period, 0.8, "s", "period of the bounce")                                                                        \
+  X(levels, 11, "", "levels of amplitude, 0 ... 1")                                                                  \
+  X(phases, 64, "", "samples of the reference a period")                                                             \
+  X(com_behind, 0.02, "m", "where the pelvis brings the reference's centre of mass, behind the middle of the soles") \
+  X(com_gain, 0.3, "", "share of what it misses by which the pelvis moves at each phase of the first round")         \
+  X(action_clip, 3, "", "actions are cut to +- this")                                                                \
+  X(scale_leg, 0.35, "rad", "action scale: hip, knee, ankle flexion, waist")                                         \
+  X(scale_small, 0.25, "rad", "action scale: ankle eversion, lumbar")                                                \
+  X(reset_height, 0.002, "m", "above the reference's pelvis at a reset")                                             \
+  X(reset_angle, 0.03, "rad", "standard deviation of joint angles at a reset")                                       \
+  X(reset_velocity, 0.05, "m/s, rad/s", "standard deviation of all velocities at a reset")                           \
+  X(reward_scale, 0.1, "", "the sum of the terms times this")                                                        \
+  X(weight_balance, 0.20, "", "reward: extrapolated centre of mass")                                                 \
+  X(weight_pose, 0.25, "", "reward: joint angles")                                                                   \
+  X(weight_velocity, 0.05, "", "reward: joint velocities")                                                           \
+  X(weight_height, 0.15, "", "reward: pelvis height")                                                                \
+  X(weight_orientation, 0.15, "", "reward: pelvis orientation")                                                      \
+  X(weight_soles, 0.10, "", "reward: soles relative to the pelvis")                                                  \
+  X(weight_drift, 0.05, "", "reward: pelvis x, y")                                                                   \
+  X(weight_pelvis_velocity, 0.05, "", "reward: pelvis velocity")                                                     \
+  X(weight_action, -0.01, "", "reward: mean square of the action")                                                   \
+  X(weight_action_change, -0.01, "", "reward: mean square of its change")                                            \
+  X(width_balance, 0.10, "m", "reward: width of that term")                                                          \
+  X(fall_time, 0.31, "s", "sqrt(height / gravity): weight of the centre of mass's velocity")                         \
+  X(sharpness_pose, 12, "1/rad^2", "reward: sharpness of that term")                                                 \
+  X(sharpness_velocity, 0.1, "s^2/rad^2", "reward: sharpness of that term")                                          \
+  X(width_height, 0.05, "m", "reward: width of that term")                                                           \
+  X(width_orientation, 0.3, "rad", "reward: width of that term")                                                     \
+  X(width_soles, 0.10, "m", "reward: width of that term")                                                            \
+  X(width_drift, 0.30, "m", "reward: width of that term")                                                            \
+  X(width_pelvis_velocity, 0.5, "m/s", "reward: width of that term")                                                 \
+  X(joint_weight_main, 1.0, "", "weight of hips, knees, ankles, lumbar, waist in pose and velocity")                 \
+  X(joint_weight_other, 0.5, "", "of other joints")                                                                  \
+  X(joint_weight_finger, 0.15, "", "of fingers")                                                                     \
+  X(fall_reward, -1, "", "reward of the step of a fall")                                                             \
+  X(fall_height, 0.60, "m", "pelvis lower than this: a fall")                                                        \
+  X(fall_up, 0.5, "", "upward component of pelvis or thorax axis less than this: a fall")                            \
+  X(shove_force_stick, 100, "N", "largest shove, stick")                                                             \
+  X(shove_force, 120, "N", "largest shove, other bodies")                                                            \
+  X(shove_steps, 10, "", "control steps that a shove lasts")                                                         \
+  X(shove_base, 0.4, "", "share of the force at amplitude 0")                                                        \
+  X(shove_least, 0.5, "", "a shove is U[this, 1] of the force")                                                      \
+  X(shove_first_min, 50, "", "control steps from a reset to the first shove, least")                                 \
+  X(shove_first_max, 150, "", "and most (exclusive)")                                                                \
+  X(shove_pause_min, 75, "", "control steps from the end of a shove to the next, least")                             \
+  X(shove_pause_max, 175, "", "and most (exclusive)")                                                                \
+  X(raise_fall, 0.10, "", "largest share of falls to raise the level")                                               \
+  X(solved_fall, 0.05, "", "largest share of falls at the last level to be solved")                                  \
+  X(solved_length, 9.5, "s", "least mean length of an episode to be solved")                                         \
+  X(eval_worlds, 256, "", "episodes of an evaluation")                                                               \
   X(eval_seed, 12345, "", "seed of an evaluation")
 
 namespace task {

@@ -10,7 +10,7 @@ namespace stance {
 void add_train(CLI::App& app, int& exit_code) {
   struct Options {
     RunOptions run;
-    std::string precision = "f32", reference = "merged";
+    std::string precision = "f32", reference = "merged", graph = "all";
     double price = 0;
   };
   const auto o = std::make_shared<Options>();
@@ -23,7 +23,7 @@ void add_train(CLI::App& app, int& exit_code) {
       ->excludes(resume);
   sub->add_option("--seed", r.seed, "Of weights, noise, resets and shoves")->capture_default_str()->excludes(resume);
   sub->add_option("--worlds", r.nworld, "Worlds; 0: the body's default")->capture_default_str()->excludes(resume);
-  sub->add_option("--device", r.device, "cpu")->capture_default_str()->excludes(resume);
+  sub->add_option("--device", r.device, "cpu, cuda or cuda:N")->capture_default_str()->excludes(resume);
   sub->add_option("--precision", o->precision, "f32 or f64")
       ->check(CLI::IsMember({"f32", "f64"}))
       ->capture_default_str()
@@ -33,6 +33,9 @@ void add_train(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"merged", "separate"}))
       ->capture_default_str()
       ->excludes(resume);
+  sub->add_option("--graph", o->graph, "In CUDA: none, update, step or all: what is captured in a graph and launched in one")
+      ->check(CLI::IsMember({"none", "update", "step", "all"}))
+      ->capture_default_str();
   sub->add_option("--threads", r.nthread, "Threads on the CPU; 0: one a logical processor")->capture_default_str();
   sub->add_option("--max-minutes", r.max_minutes, "Stop, unsolved, after this time; 0: no limit")->capture_default_str();
   sub->add_option("--iterations", r.iterations, "Stop after this many; 0: no limit")->capture_default_str();
@@ -42,6 +45,7 @@ void add_train(CLI::App& app, int& exit_code) {
   sub->callback([o, &exit_code] {
     RunOptions& run = o->run;
     run.f64 = o->precision == "f64";
+    run.graphs = {o->graph == "step" || o->graph == "all", o->graph == "update" || o->graph == "all"};
     run.separate_tables = o->reference == "separate";
     const Interrupt interrupt;
     RunResult result;

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "env/env.h"
+#include "env/layout.h"
 #include "task.h"
 
 namespace stance {
+inline namespace BS_ISA {
 
 template <class T>
 class BatchPhysics {
@@ -18,12 +19,7 @@ class BatchPhysics {
                             .nthread = o.nthread}) {}
 
   void bind(EnvView<T>& e) {
-    e.qpos = batch_.bind<T>("qpos"), e.qvel = batch_.bind<T>("qvel");
-    e.ctrl = batch_.bind<T>("ctrl"), e.xfrc = batch_.bind<T>("xfrc_applied");
-    e.sensordata = batch_.bind<T>("sensordata"), e.xmat = batch_.bind<T>("xmat");
-    e.site = batch_.bind<T>("site_xpos"), e.subtree_com = batch_.bind<T>("subtree_com");
-    e.batch_status = batch_.bind<int>("status");
-    e.batch_ncon = batch_.bind<int>("ncon_peak"), e.batch_nefc = batch_.bind<int>("nefc_peak");
+    BS_ISA::bind(batch_, e);
     inner_ = {e.sensordata, batch_.bind<T>("time_carry")};
   }
 
@@ -61,4 +57,5 @@ class BatchPhysics {
   std::vector<batchsim::View<T>> inner_;
 };
 
+}  // namespace BS_ISA
 }  // namespace stance

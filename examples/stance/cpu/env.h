@@ -7,6 +7,7 @@
 
 #include "backend/cpu/pool.h"
 #include "env/env.h"
+#include "env/layout.h"
 #include "env/stages.h"
 
 namespace stance {
@@ -18,60 +19,25 @@ class CpuEnv : public Env<typename B::Scalar> {
  public:
   using T = typename B::Scalar;
 
-  CpuEnv(const Body& body, const EnvOptions& o) : Env<T>(body, o), physics_(body, o), pool_(o.nthread), done_(o.nworld) {
-    const Body& b = this->body_;
-    actuator_ = b.actuator;
-    policy_joint_ = b.policy_joint;
-    policy_of_.assign(b.njoint, -1);
-    for (int k = 0; k < b.nact(); k++) policy_of_[b.policy_joint[k]] = k;
-    const auto reals = [](const std::vector<double>& v) { return std::vector<T>(v.begin(), v.end()); };
-    lower_ = reals(b.lower), upper_ = reals(b.upper), weight_ = reals(b.weight), scale_ = reals(b.scale);
-    table_ = reals(this->reference_.row);
-
+  CpuEnv(const Body& body, const EnvOptions& o)
+      : Env<T>(body, o),
+        constants_(body, this->reference_),
+        sizes_(described(body, o)),
+        physics_(body, o),
+        pool_(o.nthread),
+        done_(o.nworld) {
     EnvView<T>& e = view_;
-    e.nworld = o.nworld, e.nj = b.njoint, e.nact = b.nact(), e.nobs = b.nobs(), e.width = b.reference_width();
-    e.first_only = o.first_only;
-    e.pelvis = b.pelvis, e.thorax = b.thorax;
-    for (int side = 0; side < 2; side++) e.foot[side] = b.foot[side], e.load[side] = b.load[side];
-    e.weight_newton = T(b.weight_newton), e.shove_force = T(b.shove * o.shove_factor);
-    e.actuator = actuator_.data(), e.policy_joint = policy_joint_.data(), e.policy_of = policy_of_.data();
-    e.lower = lower_.data(), e.upper = upper_.data(), e.weight = weight_.data(), e.scale = scale_.data();
-    e.table = table_.data();
+    describe(e, body, o);
+    constants_.place(e, constants_.ints.data(), constants_.reals.data());
     e.now = &now_;
     now_.seed = o.seed;
     physics_.bind(e);
-
-    const size_t n = o.nworld;
-    size_t reals_needed = 0, ints_needed = 0;
-#define X(name, size, doc) reals_needed += n * (size);
-    STANCE_REALS(X)
-#undef X
-#define X(name, doc) reals_needed += n;
-    STANCE_SUMS(X)
-#undef X
-#define X(name, doc) ints_needed += n;
-    STANCE_INTS(X)
-    STANCE_COUNTS(X)
-#undef X
-    reals_.assign(reals_needed, 0);
-    ints_.assign(ints_needed, 0);
-    T* r = reals_.data();
-    int* i = ints_.data();
-#define X(name, size, doc) e.name = r, r += n * (size);
-    STANCE_REALS(X)
-#undef X
-#define X(name, doc) e.name = i, i += n;
-    STANCE_INTS(X)
-#undef X
-    kept_reals_ = r - reals_.data(), kept_ints_ = i - ints_.data();
-#define X(name, doc) e.sum_##name = r, r += n;
-    STANCE_SUMS(X)
-#undef X
-#define X(name, doc) e.count_##name = i, i += n;
-    STANCE_COUNTS(X)
-#undef X
+    reals_.assign(sizes_.reals, 0), ints_.assign(sizes_.ints, 0);
+    place(e, reals_.data(), ints_.data());
   }
 
+  const Now* now() const override { return &now_; }
+  int64_t physics_steps() const override { return physics_steps_; }
   void set_level(int level) override { now_.level = level; }
 
   void start(int level, bool staggered, T* observation) override {
@@ -101,7 +67,7 @@ class CpuEnv : public Env<typename B::Scalar> {
       act(t, e, w, action);
     });
     physics_.step();
-    this->physics_steps_ += int(task::substeps);
+    physics_steps_ += int(task::substeps);
     for_tiles([&](Tile<B> w) {
       judge(t, e, w, action, out);
       const auto late = w.where([&](int world) { return out.truncated_at[world] == out.index; });
@@ -144,25 +110,25 @@ class CpuEnv : public Env<typename B::Scalar> {
   }
 
   std::vector<double> save() const override {
-    std::vector<double> v(reals_.begin(), reals_.begin() + kept_reals_);
-    v.insert(v.end(), ints_.begin(), ints_.begin() + kept_ints_);
+    std::vector<double> v(reals_.begin(), reals_.begin() + sizes_.kept_reals);
+    v.insert(v.end(), ints_.begin(), ints_.begin() + sizes_.kept_ints);
     physics_.save(v);
-    v.insert(v.end(), {double(now_.step), double(now_.level), double(this->physics_steps_)});
+    v.insert(v.end(), {double(now_.step), double(now_.level), double(physics_steps_)});
     return v;
   }
   void restore(const std::vector<double>& saved) override {
-    if (saved.size() != kept_reals_ + kept_ints_ + physics_.saved_size() + 3)
+    if (saved.size() != sizes_.kept_reals + sizes_.kept_ints + physics_.saved_size() + 3)
       throw batchsim::Error(batchsim::Error::kInput, "the saved environment is of another body or number of worlds");
     const double* from = saved.data();
     const auto take = [&](auto to, size_t count) {
       std::copy_n(from, count, to);
       from += count;
     };
-    take(reals_.begin(), kept_reals_), take(ints_.begin(), kept_ints_);
+    take(reals_.begin(), sizes_.kept_reals), take(ints_.begin(), sizes_.kept_ints);
     physics_.restore(from);
     from += physics_.saved_size();
     now_.step = uint32_t(from[0]), now_.level = int(from[1]);
-    this->physics_steps_ = int64_t(from[2]);
+    physics_steps_ = int64_t(from[2]);
     clear_counts();
   }
 
@@ -196,20 +162,26 @@ class CpuEnv : public Env<typename B::Scalar> {
   }
 
   void clear_counts() {
-    std::fill(reals_.begin() + kept_reals_, reals_.end(), T(0));
-    std::fill(ints_.begin() + kept_ints_, ints_.end(), 0);
+    std::fill(reals_.begin() + sizes_.kept_reals, reals_.end(), T(0));
+    std::fill(ints_.begin() + sizes_.kept_ints, ints_.end(), 0);
     physics_.clear_status();
   }
 
+  static EnvView<T> described(const Body& b, const EnvOptions& o) {
+    EnvView<T> e{};
+    describe(e, b, o);
+    return e;
+  }
+
+  EnvConstants<T> constants_;
+  EnvSizes sizes_;
   Physics physics_;
   batchsim::Pool pool_;
   std::vector<uint8_t> done_;
-  std::vector<int> actuator_, policy_joint_, policy_of_;
-  std::vector<T> lower_, upper_, weight_, scale_, table_;
-  std::vector<T> reals_;  // STANCE_REALS, then STANCE_SUMS
+  std::vector<T> reals_;
   std::vector<int> ints_;
-  size_t kept_reals_ = 0, kept_ints_ = 0;  // of which an iteration's sums and counts are no part
   Now now_{};
+  int64_t physics_steps_ = 0;
   EnvView<T> view_{};
 };
 

@@ -229,9 +229,9 @@ class CpuLearner : public Learner<typename B::Scalar> {
     return {&reward_[t * N], &done_[t * N], &raw_[(t + 1) * N * nobs_], last_.data(), truncated_at_.data(), t};
   }
 
-  UpdateStats update(uint32_t iteration) override {
+  void update(uint32_t iteration) override {
     estimate_advantages();
-    UpdateStats stats;
+    UpdateStats& stats = stats_ = {};
     const int samples = s_.horizon * o_.nworld;
     for (int epoch = 0; epoch < s_.epochs; epoch++) {
       double kl = 0, last = 0;
@@ -258,8 +258,9 @@ class CpuLearner : public Learner<typename B::Scalar> {
     take_in(samples);
     std::copy_n(&raw_[size_t(samples) * nobs_], size_t(o_.nworld) * nobs_, raw_.data());
     std::fill(truncated_at_.begin(), truncated_at_.end(), -1);
-    return stats;
   }
+  UpdateStats take_stats() override { return stats_; }
+  std::vector<double> last_gradient() const override { return {gradient_.begin(), gradient_.end()}; }
 
   Policy policy() const override {
     Policy p;
@@ -465,6 +466,7 @@ class CpuLearner : public Learner<typename B::Scalar> {
   Normaliser normaliser_;
   std::vector<T> shift_, scale_;  // of normalise()
   double rate_;
+  UpdateStats stats_;
   int64_t adam_step_ = 0;
   size_t nactor_, ncritic_;
   std::vector<T> parameter_, m_, v_, gradient_;  // actor, log_std, critic

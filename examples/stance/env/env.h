@@ -18,6 +18,7 @@ struct EnvOptions {
   uint64_t seed = 1;             ///< of resets and shoves; a world draws the same numbers whatever the other worlds do
   double shove_factor = 1;       ///< times the task's force
   bool first_only = false;       ///< count only each world's first episode
+  void* stream = nullptr;        ///< cudaStream_t that all work is queued on
   bool separate_tables = false;  ///< look the eight tables of the reference up one by one (to measure what merging them saves)
 };
 
@@ -40,7 +41,7 @@ struct Shove {
 template <class T>
 class Env {
  public:
-  virtual ~Env() = default;
+  virtual ~Env();
   const Body& body() const { return body_; }
   const Reference& reference() const { return reference_; }
   const EnvOptions& options() const { return options_; }
@@ -49,7 +50,7 @@ class Env {
   virtual void start(int level, bool staggered, T* observation) = 0;
   /// Level of the episodes that start from now on.
   virtual void set_level(int level) = 0;
-  /// One control step: action (nworld, nact).
+  /// One control step: action (nworld, nact); null: no action. In CUDA: queued, and able to be captured in a graph.
   virtual void step(const T* action, const StepOut<T>& out) = 0;
   /// Sums and counts since the last call; waits for the device.
   virtual EnvStats take_stats() = 0;
@@ -57,19 +58,20 @@ class Env {
   virtual Shove shove(int world) const = 0;
   /// A world's state and what follows from it, for a picture.
   virtual void export_mjdata(int world, mjData* d) const = 0;
+  /// Counters of steps, in the device's memory, for the learner.
+  virtual const Now* now() const = 0;
   /// Physics timesteps of every world so far.
-  int64_t physics_steps() const { return physics_steps_; }
+  virtual int64_t physics_steps() const = 0;
 
   /// All that later steps depend on, between two iterations.
   virtual std::vector<double> save() const = 0;
   virtual void restore(const std::vector<double>& saved) = 0;
 
  protected:
-  Env(const Body& body, const EnvOptions& options) : body_(body), reference_(make_reference(body)), options_(options) {}
+  Env(const Body& body, const EnvOptions& options);
   Body body_;
   Reference reference_;
   EnvOptions options_;
-  int64_t physics_steps_ = 0;
 };
 
 /// Throws batchsim::Error for what the options get wrong.

@@ -6,6 +6,12 @@
 
 #include <batchsim/batchsim.h>
 
+#ifdef __CUDACC__
+#define BS_ROLL __host__ __device__
+#else
+#define BS_ROLL
+#endif
+
 namespace stance {
 
 // X(name, size, doc): reals of a world, (nworld, size), kept from step to step
@@ -54,6 +60,7 @@ struct Now {
   uint64_t seed;
   uint32_t step;  // control steps since the start
   int level;      // that worlds get at their next reset
+  int index;      // control steps of this rollout
 };
 
 // pointers into the device's memory, for kernels
@@ -64,9 +71,9 @@ struct EnvView {
   int pelvis, thorax, foot[2], load[2];
   T weight_newton, shove_force;
   // constants
-  const int *actuator, *policy_joint, *policy_of;  // (nj), (nact), (nj): action of a joint, -1: none
-  const T *lower, *upper, *weight, *scale;         // (nj), (nj), (nj), (nact)
-  const T* table;                                  // (levels, phases, width)
+  const int *actuator, *policy_of;          // (nj), (nj): action of a joint, -1: none
+  const T *lower, *upper, *weight, *scale;  // (nj), (nj), (nj), (nact)
+  const T* table;                           // (levels, phases, width)
   Now* now;
   // the batch
   batchsim::View<T> qpos, qvel, ctrl, xfrc, sensordata, xmat, site, subtree_com;
@@ -95,6 +102,13 @@ struct StepOut {
   T* last;            // (nworld, nobs) of the last state of episodes that ran out of time; others are left as they are
   int* truncated_at;  // (nworld) `index` is written where the episode ran out of time
   int index;
+  bool rolling = false;  // in CUDA: the pointers are those of index 0, and Now::index tells where in the rollout this step is
+
+  // of step k of a rollout whose arrays follow each other
+  BS_ROLL StepOut at(int k, int nworld, int nobs) const {
+    const size_t worlds = size_t(k) * nworld;
+    return {reward + worlds, done + worlds, observation + worlds * nobs, last, truncated_at, k};
+  }
 };
 
 }  // namespace stance

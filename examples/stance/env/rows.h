@@ -15,6 +15,12 @@ using batchsim::abs, batchsim::any, batchsim::asin_positive, batchsim::clip, bat
     batchsim::min;
 using batchsim::select, batchsim::set_lane, batchsim::sincos, batchsim::sqrt;
 
+// a world's own row
+template <class V>
+BS_FN auto* row(const V& view, int world) {
+  return view.data + world * view.stride;
+}
+
 // the worlds of a tile; lanes beyond the last world read it and never write
 template <class B>
 struct Tile {

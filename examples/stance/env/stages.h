@@ -43,7 +43,7 @@ BS_FN void act(Team<B> t, const EnvView<T>& e, Tile<B> w, const T* action) {
   for (int i : t.range(0, e.nj)) {
     Real q = w.get(e.target, e.width, i);
     const int k = e.policy_of[i];
-    if (k >= 0) q += clip(w.get(action, e.nact, k), Real(-task::action_clip), Real(task::action_clip)) * Real(e.scale[k]);
+    if (k >= 0 && action) q += clip(w.get(action, e.nact, k), Real(-task::action_clip), Real(task::action_clip)) * Real(e.scale[k]);
     w.set(e.ctrl.data, e.ctrl.stride, e.actuator[i], clip(q, Real(e.lower[i]), Real(e.upper[i])), live);
   }
   if (auto lead = t.leader()) {
@@ -61,7 +61,7 @@ BS_FN void act(Team<B> t, const EnvView<T>& e, Tile<B> w, const T* action) {
         force[0] = size * angle.cos, force[1] = size * angle.sin;
       }
       const bool on = countdown <= 0 && countdown > -int(task::shove_steps);
-      T* applied = e.xfrc[world] + 6 * e.thorax;
+      T* applied = row(e.xfrc, world) + 6 * e.thorax;
       applied[0] = on ? force[0] : T(0), applied[1] = on ? force[1] : T(0);
       if (countdown <= -int(task::shove_steps))
         countdown = uniform_int(random.words(Purpose::kPause, 0).v[0], int(task::shove_pause_min), int(task::shove_pause_max));
@@ -164,7 +164,9 @@ BS_FN void judge(Team<B> t, const EnvView<T>& e, Tile<B> w, const T* action, con
   }
 
   const Real share = Real(1.0 / e.nact);
-  const auto clipped = [&](int k) { return clip(w.get(action, e.nact, k), Real(-task::action_clip), Real(task::action_clip)); };
+  const auto clipped = [&](int k) {
+    return action ? clip(w.get(action, e.nact, k), Real(-task::action_clip), Real(task::action_clip)) : Real(0);
+  };
   const Real action2 = t.sum(0, e.nact, [&](int k) { return share * square(clipped(k)); });
   const Real change2 = t.sum(0, e.nact, [&](int k) { return share * square(clipped(k) - w.get(e.last_action, e.nact, k)); });
 
@@ -182,7 +184,8 @@ BS_FN void judge(Team<B> t, const EnvView<T>& e, Tile<B> w, const T* action, con
   // written so that a NaN counts as a fall; a bad state was reset by the batch, its bit tells
   const auto broken = t.any_lane(0, e.qpos.size, [&](int i) { return !(abs(w.get(e.qpos, i)) < Real(1e10)); });
   const auto stands = (z >= Real(task::fall_height)) & (p.up[2] >= Real(task::fall_up)) & (p.thorax_up >= Real(task::fall_up));
-  const auto fall = (!stands) | broken | w.where([&](int world) { return (e.batch_status[world][0] & batchsim::kBadState) != 0; });
+  const auto fall =
+      (!stands) | broken | w.where([&](int world) { return (row(e.batch_status, world)[0] & batchsim::kBadState) != 0; });
   const auto live = w.live();
   reward = select(fall, Real(0), reward);
 
@@ -201,7 +204,7 @@ BS_FN void judge(Team<B> t, const EnvView<T>& e, Tile<B> w, const T* action, con
     for (int l : batchsim::lanes(live)) {
       const int world = w.first + l;
       const bool fell = batchsim::bits(fall) >> l & 1;
-      const int status = e.batch_status[world][0], clock = ++e.clock[world];
+      const int status = row(e.batch_status, world)[0], clock = ++e.clock[world];
       const bool ended = clock >= int(task::episode_steps) && !fell, current = e.level[world] == e.now->level;
       out.done[world] = fell || ended;
       if (ended) out.truncated_at[world] = out.index;
@@ -215,8 +218,8 @@ BS_FN void judge(Team<B> t, const EnvView<T>& e, Tile<B> w, const T* action, con
       }
       e.count_bad_states[world] += (status & batchsim::kBadState) != 0;
       e.count_status[world] |= status;
-      e.count_ncon_peak[world] = batchsim::max_int(e.count_ncon_peak[world], e.batch_ncon[world][0]);
-      e.count_nefc_peak[world] = batchsim::max_int(e.count_nefc_peak[world], e.batch_nefc[world][0]);
+      e.count_ncon_peak[world] = batchsim::max_int(e.count_ncon_peak[world], row(e.batch_ncon, world)[0]);
+      e.count_nefc_peak[world] = batchsim::max_int(e.count_nefc_peak[world], row(e.batch_nefc, world)[0]);
     }
   }
 }
@@ -240,7 +243,7 @@ BS_FN void restart(Team<B> t, const EnvView<T>& e, int world) {
   t.sync();
   const Columns at(e.nj);
   const T* ref = e.target + size_t(world) * e.width;
-  T *qpos = e.qpos[world], *qvel = e.qvel[world], *ctrl = e.ctrl[world];
+  T *qpos = row(e.qpos, world), *qvel = row(e.qvel, world), *ctrl = row(e.ctrl, world);
   T length2 = 0;
   for (int k = 0; k < 4; k++) length2 += ref[at.quaternion + k] * ref[at.quaternion + k];
   for (int i : t.range(0, 7))
@@ -262,8 +265,8 @@ BS_FN void restart(Team<B> t, const EnvView<T>& e, int world) {
 template <class B, class T>
 BS_FN void settle(Team<B> t, const EnvView<T>& e, int world) {
   for (int k : t.range(0, 2)) {
-    e.com[2 * world + k] = e.subtree_com[world][k];
-    e.com_velocity[2 * world + k] = e.qvel[world][k];
+    e.com[2 * world + k] = row(e.subtree_com, world)[k];
+    e.com_velocity[2 * world + k] = row(e.qvel, world)[k];
   }
 }
 

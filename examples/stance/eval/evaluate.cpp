@@ -19,18 +19,18 @@ void check_fits(const Body& body, const Policy& p) {
 
 template <class T>
 Evaluation run(Env<T>& env, const Policy& policy, const EvalOptions& o, const std::function<void(int)>& progress) {
-  const int n = env.options().nworld, nact = env.body().nact();
+  const int n = env.options().nworld;
   PpoSettings one_step;
   one_step.horizon = 1;
   const auto learner = make_learner<T>(policy, one_step, {n, o.nthread, 1}, o.device);
-  std::vector<T> zeros(size_t(n) * nact, 0);
   StepOut<T> out = learner->out(0);
   out.observation = learner->first_observation();
+  out.rolling = false;
 
   env.start(int(task::levels) - 1, false, out.observation);
   for (int t = 0; t < int(task::episode_steps); t++) {
     if (progress) progress(t);
-    env.step(o.zero_action ? zeros.data() : learner->mean_action(), out);
+    env.step(o.zero_action ? nullptr : learner->mean_action(), out);
   }
   const EnvStats s = env.take_stats();
   const auto rms = [&](double sum) { return std::sqrt(sum / std::max<int64_t>(s.steps, 1)); };

@@ -11,7 +11,9 @@ namespace stance {
 
 struct LearnerOptions {
   int nworld = 128, nthread = 1;
-  uint64_t seed = 1;  ///< of the noise and of the order of minibatches
+  uint64_t seed = 1;         ///< of the noise and of the order of minibatches
+  const Now* now = nullptr;  ///< in CUDA: the environment's counters, in place of the arguments step, t and iteration
+  void* stream = nullptr;    ///< cudaStream_t that all work is queued on
 };
 
 /// What an update did.
@@ -40,8 +42,13 @@ class Learner {
   virtual const T* mean_action() = 0;
   /// Where the environment leaves what step t led to.
   virtual StepOut<T> out(int t) = 0;
-  /// Learns from the rollout; the observation after its last step becomes the first of the next one.
-  virtual UpdateStats update(uint32_t iteration) = 0;
+  /// Learns from the rollout; the observation after its last step becomes the first of the next one. In CUDA: queued, and able to be
+  /// captured in a graph.
+  virtual void update(uint32_t iteration) = 0;
+  /// What the last update did; waits for the device.
+  virtual UpdateStats take_stats() = 0;
+  /// Gradient by all parameters (actor, log_std, critic) of the last minibatch, before it is cut; for tests.
+  virtual std::vector<double> last_gradient() const = 0;
 
   virtual Policy policy() const = 0;
   /// Parameters, Adam's moments, statistics, rate: all that later results depend on. Between two iterations.

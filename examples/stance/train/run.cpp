@@ -188,7 +188,8 @@ RunResult train_as(const RunOptions& o, const Body& body, const PpoSettings& set
   const std::string path = o.out + "/checkpoint.bss";
   Trainer<T> trainer(
       body, settings,
-      {.nworld = o.nworld, .device = o.device, .nthread = o.nthread, .seed = o.seed, .separate_tables = o.separate_tables});
+      {.nworld = o.nworld, .device = o.device, .nthread = o.nthread, .seed = o.seed, .separate_tables = o.separate_tables},
+      o.graphs);
   double before = 0;  // seconds of earlier processes
   if (from) {
     trainer.restore(*from);

@@ -19,8 +19,9 @@ struct RunOptions {
   int nthread = 0;   ///< on the CPU; 0: one a logical processor
   bool f64 = false;  ///< physics and networks in double
   bool separate_tables = false;
-  bool resume = false;        ///< go on from the checkpoint in `out`; all of the above but out and nthread are the checkpoint's
-  int iterations = 0;         ///< stop after this many in all; 0: no limit
+  Graphs graphs;        ///< in CUDA; changes no bit
+  bool resume = false;  ///< go on from the checkpoint in `out`; all of the above but out, nthread and graphs are the checkpoint's
+  int iterations = 0;   ///< stop after this many in all; 0: no limit
   double max_minutes = 0;     ///< stop after this time of this process; 0: no limit
   int checkpoint_every = 25;  ///< iterations
 };
