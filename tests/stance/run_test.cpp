@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -15,6 +16,8 @@
 
 #include "catch.h"
 #include "error_of.h"
+#include "eval/evaluate.h"
+#include "io/checkpoint.h"
 #include "stance/folder.h"
 
 extern char** environ;
@@ -171,6 +174,12 @@ TEST_CASE("what a run refuses") {
   o = small_run(folder / "a");
   o.resume = true;
   CHECK(refused(o).has("checkpoint.bss"));
+  o = small_run(folder / "a");
+  for (const char* wrong : {"gama=0.9", "gamma", "gamma=1.5", "horizon=0", "horizon=2.5", "hidden=", "hidden=64x", "clip=nan"}) {
+    o.ppo = {wrong};
+    INFO(wrong);
+    CHECK(refused(o).has("PPO"));
+  }
   o = small_run("/dev/null/a");
   CHECK(refused(o).has("/dev/null/a"));
 
@@ -192,4 +201,64 @@ TEST_CASE("what a run refuses") {
   mine.resume = true;
   mine.iterations = 2;
   CHECK(refused(mine).has("another model"));
+}
+
+TEST_CASE("numbers that are not finite end a run with what is still good") {
+  const Folder folder;
+  RunOptions o = small_run(folder / "run");
+  o.iterations = 2;
+  train(o, {}, {});
+  const std::string path = o.out + "/checkpoint.bss";
+  CheckpointWriter to;
+  {
+    const CheckpointReader from(path);
+    for (const char* name : {"body", "device", "precision"}) to.put(name, from.get<std::string>(name));
+    for (const char* name : {"seed", "model"}) to.put(name, from.get<uint64_t>(name));
+    for (const char* name : {"nworld", "nconmax", "njmax", "separate_tables"}) to.put(name, from.get<int64_t>(name));
+    for (const char* name : {"seconds", "iterations"}) to.put(name, from.get<double>(name));
+#define X(type, name, value, doc) to.put("ppo." #name, from.get<double>("ppo." #name));
+    STANCE_PPO(X)
+#undef X
+    for (const char* name : {"env", "curriculum"}) to.put(name, from.get<std::vector<double>>(name));
+    to.put("ppo.hidden", from.get<std::vector<int64_t>>("ppo.hidden"));
+    auto learner = from.get<std::vector<double>>("learner");
+    learner[3] = std::nan("");  // a weight of the actor
+    to.put("learner", learner);
+  }
+  to.write(path);
+  o.resume = true;
+  o.iterations = 6;
+  const Thrown thrown = error_of([&] { train(o, {}, {}); });
+  CHECK(thrown.has("iteration 2"));
+  CHECK(thrown.has("not finite"));
+  CHECK(log_of(o.out).find("nan") == std::string::npos);
+}
+
+TEST_CASE("a checkpoint that is damaged, foreign or of another body is refused") {
+  const Folder folder;
+  RunOptions o = small_run(folder / "run");
+  o.iterations = 1;
+  train(o, {}, {});
+  const std::string path = o.out + "/checkpoint.bss";
+  std::string bytes;
+  {
+    std::ifstream in(path, std::ios::binary);
+    bytes.assign((std::istreambuf_iterator<char>(in)), {});
+  }
+  const auto with = [&](const std::string& changed) {
+    std::ofstream(path, std::ios::binary) << changed;
+    RunOptions again = o;
+    again.resume = true;
+    return error_of([&] { train(again, {}, {}); });
+  };
+  std::string flipped = bytes;
+  flipped[bytes.size() / 2] ^= 4;
+  CHECK(with(flipped).has("damaged"));
+  CHECK(with(bytes.substr(0, bytes.size() / 3)).has("damaged"));
+  CHECK(with("").has(path));
+  CHECK(with("a letter to the editor, long enough to be a checkpoint").has("not a checkpoint"));
+  CHECK(with(bytes).message.empty());
+
+  const Trained trained = load_trained(path);
+  CHECK(error_of([&] { evaluate(load_body("simple"), trained.policy, {.nworld = 2}); }).has("not for 'simple'"));
 }

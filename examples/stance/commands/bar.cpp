@@ -33,7 +33,7 @@ void Bar::show(const Shown& s) {
   // a message that stays, once
   if (!s.overflow.empty() && overflow_.empty()) {
     end();
-    std::fprintf(stderr, "%s (BatchOptions; the default of a body is in `batchsim info`)\n", s.overflow.c_str());
+    std::fprintf(stderr, "%s\n", s.overflow.c_str());
   }
   if (!s.overflow.empty()) overflow_ = s.overflow;
   const bool raised = s.curriculum.level() != level_;

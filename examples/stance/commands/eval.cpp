@@ -20,18 +20,16 @@ void add_eval(CLI::App& app, int& exit_code) {
       app.add_subcommand("eval", "One episode a world with mean actions, at full amplitude, shoved: how often does it fall?");
   sub->add_option("policy", o->policy, "A checkpoint, or the folder of a run")->capture_default_str();
   sub->add_option("--body", o->body, "Another model than the one that it was trained with");
-  sub->add_option("--worlds", o->eval.nworld, "Episodes; 0: the task's number")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
+  sub->add_option("--worlds", o->eval.nworld, "Episodes; unless given, the task's number")->check(CLI::Range(1, 1000000));
   sub->add_option("--seed", o->eval.seed, "Of resets and shoves; 0: the task's")->capture_default_str();
   sub->add_option("--shove", o->eval.shove_factor, "Times the task's force")->check(CLI::Range(0.0, 100.0))->capture_default_str();
+  sub->add_option("--device", o->eval.device, "cpu, cuda or cuda:N")->capture_default_str();
   sub->add_option("--engine", o->engine, "batchsim or mujoco: who steps")
       ->check(CLI::IsMember({"batchsim", "mujoco"}))
       ->capture_default_str();
   sub->add_option("--threads", o->eval.nthread, "Threads on the CPU; 0: one a logical processor")->check(CLI::Range(0, 4096));
   sub->add_flag("--zero", o->eval.zero_action, "No action instead of the policy's: the servos follow the reference");
   sub->add_flag("--table", o->table, "The whole evaluation: the policy, zero action, shoves times 1.5, and MuJoCo's stepping");
-  o->eval.nthread = 0;
   sub->callback([o, &exit_code] {
     const Trained trained = load_trained(o->policy);
     const Body body = load_body(o->body.empty() ? trained.body : o->body);
@@ -52,7 +50,8 @@ void add_eval(CLI::App& app, int& exit_code) {
     const Evaluation e = line(who, eval);
     if (o->table) {
       EvalOptions zero = eval, harder = eval, mujoco = eval;
-      zero.zero_action = true, harder.shove_factor *= 1.5, mujoco.mujoco = true;
+      zero.zero_action = true, harder.shove_factor *= 1.5;
+      mujoco.mujoco = true, mujoco.device = "cpu";
       line("zero action", zero);
       line("policy, shoves x 1.5", harder);
       line("policy, stepped by MuJoCo", mujoco);

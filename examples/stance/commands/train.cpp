@@ -22,7 +22,15 @@ void add_train(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->excludes(resume);
   sub->add_option("--seed", r.seed, "Of weights, noise, resets and shoves")->capture_default_str()->excludes(resume);
-  sub->add_option("--worlds", r.nworld, "Worlds; 0: the body's default")->capture_default_str()->excludes(resume);
+  sub->add_option("--nconmax", r.nconmax, "Contacts that a world has room for; 0: the model's default")
+      ->capture_default_str()
+      ->excludes(resume);
+  sub->add_option("--njmax", r.njmax, "Constraint rows that a world has room for; 0: the model's default")
+      ->capture_default_str()
+      ->excludes(resume);
+  sub->add_option("--worlds", r.nworld, "Worlds; unless given, the body's default")
+      ->check(CLI::Range(1, 1000000))
+      ->excludes(resume);
   sub->add_option("--device", r.device, "cpu, cuda or cuda:N")->capture_default_str()->excludes(resume);
   sub->add_option("--precision", o->precision, "f32 or f64")
       ->check(CLI::IsMember({"f32", "f64"}))
@@ -36,9 +44,14 @@ void add_train(CLI::App& app, int& exit_code) {
   sub->add_option("--graph", o->graph, "In CUDA: none, update, step or all: what is captured in a graph and launched in one")
       ->check(CLI::IsMember({"none", "update", "step", "all"}))
       ->capture_default_str();
+  sub->add_option("--ppo", r.ppo, "PPO's settings, name=value each; a wrong name lists them")
+      ->allow_extra_args(false)
+      ->excludes(resume);
   sub->add_option("--threads", r.nthread, "Threads on the CPU; 0: one a logical processor")->capture_default_str();
   sub->add_option("--max-minutes", r.max_minutes, "Stop, unsolved, after this time; 0: no limit")->capture_default_str();
-  sub->add_option("--iterations", r.iterations, "Stop after this many; 0: no limit")->capture_default_str();
+  sub->add_option("--iterations", r.iterations, "Stop after this many; 0: no limit")
+      ->check(CLI::Range(0, 100000000))
+      ->capture_default_str();
   sub->add_option("--checkpoint-every", r.checkpoint_every, "Iterations between checkpoints")->capture_default_str();
   sub->add_option("--out", r.out, "Folder of the run")->capture_default_str();
   sub->add_option("--price", o->price, "Of an hour of this machine: shows what the run costs")->check(CLI::NonNegativeNumber);

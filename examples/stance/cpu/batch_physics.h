@@ -16,6 +16,8 @@ class BatchPhysics {
   BatchPhysics(const Body& body, const EnvOptions& o)
       : batch_(body.model, {.nworld = o.nworld,
                             .precision = sizeof(T) == 8 ? batchsim::Precision::f64 : batchsim::Precision::f32,
+                            .nconmax = o.nconmax,
+                            .njmax = o.njmax,
                             .nthread = o.nthread}) {}
 
   void bind(EnvView<T>& e) {

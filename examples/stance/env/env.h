@@ -15,6 +15,7 @@ struct EnvOptions {
   int nworld = 128;
   std::string device = "cpu";
   int nthread = 1;               ///< on the CPU
+  int nconmax = 0, njmax = 0;    ///< slots a world, as in batchsim::BatchOptions; 0: the model's default
   uint64_t seed = 1;             ///< of resets and shoves; a world draws the same numbers whatever the other worlds do
   double shove_factor = 1;       ///< times the task's force
   bool first_only = false;       ///< count only each world's first episode

@@ -65,18 +65,17 @@ Policy get_policy(const CheckpointReader& from) {
 
 void put_settings(CheckpointWriter& to, const PpoSettings& s) {
   to.put("ppo.hidden", std::vector<int64_t>(s.hidden.begin(), s.hidden.end()));
-  to.put("ppo", std::vector<double>{double(s.horizon), s.log_std, s.actor_rate, s.least_rate, s.most_rate, s.rate_factor,
-                                    s.target_kl, s.stop_kl, s.critic_rate, s.gamma, s.lambda, s.clip, s.entropy, s.grad_norm,
-                                    double(s.epochs), double(s.minibatches)});
+#define X(type, name, value, doc) to.put("ppo." #name, double(s.name));
+  STANCE_PPO(X)
+#undef X
 }
 PpoSettings get_settings(const CheckpointReader& from) {
   PpoSettings s;
   const auto hidden = from.get<std::vector<int64_t>>("ppo.hidden");
   s.hidden.assign(hidden.begin(), hidden.end());
-  const auto v = from.get<std::vector<double>>("ppo", 16);
-  s.horizon = int(v[0]), s.log_std = v[1], s.actor_rate = v[2], s.least_rate = v[3], s.most_rate = v[4], s.rate_factor = v[5];
-  s.target_kl = v[6], s.stop_kl = v[7], s.critic_rate = v[8], s.gamma = v[9], s.lambda = v[10], s.clip = v[11], s.entropy = v[12];
-  s.grad_norm = v[13], s.epochs = int(v[14]), s.minibatches = int(v[15]);
+#define X(type, name, value, doc) s.name = static_cast<type>(from.get<double>("ppo." #name));
+  STANCE_PPO(X)
+#undef X
   return s;
 }
 
@@ -164,8 +163,8 @@ void add_scalars(TensorBoard& board, const Iteration& it, const Curriculum::Epis
 
 std::string overflow_message(const EnvStats& e) {
   if (!e.worlds_dropped) return "";
-  return "OVERFLOW in " + std::to_string(e.worlds_dropped) + " worlds: increase nconmax to " + std::to_string(e.ncon_peak) +
-         ", njmax to " + std::to_string(e.nefc_peak);
+  return "OVERFLOW in " + std::to_string(e.worlds_dropped) + " worlds: start anew with --nconmax " + std::to_string(e.ncon_peak) +
+         " --njmax " + std::to_string(e.nefc_peak) + " or more";
 }
 
 void check_options(const RunOptions& o) {
@@ -186,10 +185,15 @@ RunResult train_as(const RunOptions& o, const Body& body, const PpoSettings& set
   const auto start = Clock::now();
   const auto seconds_since = [](Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); };
   const std::string path = o.out + "/checkpoint.bss";
-  Trainer<T> trainer(
-      body, settings,
-      {.nworld = o.nworld, .device = o.device, .nthread = o.nthread, .seed = o.seed, .separate_tables = o.separate_tables},
-      o.graphs);
+  Trainer<T> trainer(body, settings,
+                     {.nworld = o.nworld,
+                      .device = o.device,
+                      .nthread = o.nthread,
+                      .nconmax = o.nconmax,
+                      .njmax = o.njmax,
+                      .seed = o.seed,
+                      .separate_tables = o.separate_tables},
+                     o.graphs);
   double before = 0;  // seconds of earlier processes
   if (from) {
     trainer.restore(*from);
@@ -209,7 +213,8 @@ RunResult train_as(const RunOptions& o, const Body& body, const PpoSettings& set
     to.put("body", body.model.source());
     to.put("device", o.device);
     to.put("precision", std::string(o.f64 ? "f64" : "f32"));
-    to.put("seed", o.seed), to.put("nworld", o.nworld), to.put("separate_tables", o.separate_tables);
+    to.put("seed", o.seed), to.put("nworld", o.nworld), to.put("nconmax", o.nconmax), to.put("njmax", o.njmax),
+        to.put("separate_tables", o.separate_tables);
     to.put("model", model);
     to.put("seconds", before + seconds_since(start));
     to.put("iterations", double(trainer.curriculum().iteration()));
@@ -281,10 +286,12 @@ RunResult train(const RunOptions& given, const std::function<void(const Shown&)>
     o.f64 = from->get<std::string>("precision") == "f64";
     o.seed = from->get<uint64_t>("seed");
     o.nworld = int(from->get<int64_t>("nworld"));
+    o.nconmax = int(from->get<int64_t>("nconmax")), o.njmax = int(from->get<int64_t>("njmax"));
     o.separate_tables = from->get<int64_t>("separate_tables") != 0;
   }
   const Body body = load_body(o.body);
-  const PpoSettings settings = from ? get_settings(*from) : default_settings(body.stick);
+  PpoSettings settings = from ? get_settings(*from) : default_settings(body.stick);
+  for (const std::string& assignment : o.ppo) change_setting(settings, assignment);
   if (!o.nworld) o.nworld = default_worlds(body.stick);
   if (!o.nthread) o.nthread = int(std::max(1u, std::thread::hardware_concurrency()));
   const CheckpointReader* saved = from ? &*from : nullptr;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "policy.h"
 #include "ppo/settings.h"
@@ -15,9 +16,11 @@ struct RunOptions {
   std::string out;             ///< folder; made if it is not there
   std::string device = "cpu";
   uint64_t seed = 1;
-  int nworld = 0;    ///< 0: the body's default
-  int nthread = 0;   ///< on the CPU; 0: one a logical processor
-  bool f64 = false;  ///< physics and networks in double
+  int nworld = 0;                ///< 0: the body's default
+  int nthread = 0;               ///< on the CPU; 0: one a logical processor
+  int nconmax = 0, njmax = 0;    ///< contacts and constraint rows that a world has room for; 0: the model's default
+  std::vector<std::string> ppo;  ///< changes of the body's settings, "name=value"
+  bool f64 = false;              ///< physics and networks in double
   bool separate_tables = false;
   Graphs graphs;        ///< in CUDA; changes no bit
   bool resume = false;  ///< go on from the checkpoint in `out`; all of the above but out, nthread and graphs are the checkpoint's
