@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cstdio>
 #include <memory>
 #include <thread>
@@ -40,7 +42,11 @@ void add_eval(CLI::App& app, int& exit_code) {
     std::printf("%-8s  %-26s  %8s  %6s  %8s  %7s  %s\n", body.name.c_str(), "", "episodes", "falls", "length", "reward",
                 "RMS errors: balance, pose, height, tilt, soles");
     const auto line = [&](const char* what, const EvalOptions& options) {
-      const Evaluation e = evaluate(body, trained.policy, options);
+      const bool terminal = isatty(STDERR_FILENO);
+      const Evaluation e = evaluate(body, trained.policy, options, [&](int step) {
+        if (terminal && step % 10 == 0) std::fprintf(stderr, "\r%s: %3.0f%%\033[K", what, 100 * step / task::episode_steps);
+      });
+      if (terminal) std::fputs("\r\033[K", stderr);
       std::printf("%-8s  %-26s  %8d  %5.1f%%  %6.2f s  %7.3f  %.3f m  %.3f rad  %.4f m  %.3f rad  %.3f m\n", "", what, e.episodes,
                   100 * e.fall_share(), e.mean_length, e.reward, e.balance, e.pose, e.height, e.tilt, e.soles);
       std::fflush(stdout);

@@ -1,4 +1,5 @@
 #include <mujoco/mujoco.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -50,6 +51,7 @@ void record(const Options& o) {
   // of the sheet: a bounce at first, then every shove from its start to where the body has caught itself
   const int steps = int(o.seconds / task::control_step + 0.5);
   int since_shove = 1000, falls = 0;
+  const bool terminal = isatty(STDERR_FILENO);
   for (int t = 0; t < steps; t++) {
     env->step(learner->mean_action(), out);
     falls += out.reward[0] == float(task::fall_reward);
@@ -58,6 +60,7 @@ void record(const Options& o) {
     since_shove = on && since_shove > int(task::shove_steps) ? 0 : since_shove + 1;
     const bool picture = (t < 40 && t % 8 == 0) || (since_shove < 48 && since_shove % 8 == 0);
     if (t % o.every && !picture) continue;
+    if (terminal && t % 10 == 0) std::fprintf(stderr, "\rdrawing: %3.0f%%\033[K", 100.0 * t / steps);
 
     env->export_mjdata(0, d.get());
     if (on) {
@@ -77,6 +80,7 @@ void record(const Options& o) {
       sheet.add(std::move(frame), label);
     }
   }
+  if (terminal) std::fputs("\r\033[K", stderr);
   video.close();
   write_png(o.out + "/sheet.png", sheet.image());
   std::printf("%s/sheet.png and %s/stance.avi: %.1f s, %d falls, drawn with %s\n", o.out.c_str(), o.out.c_str(),

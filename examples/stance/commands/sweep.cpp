@@ -24,7 +24,7 @@ void add_sweep(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   sub->add_option("--seeds", o->seeds, "A run each, with commas")->delimiter(',')->capture_default_str();
   sub->add_option("--body", o->run.body, "stick, simple, muscular, or a path")->capture_default_str();
-  sub->add_option("--ppo", o->run.ppo, "PPO's settings, name=value each; a wrong name lists them")->allow_extra_args(false);
+  sub->add_option("--ppo", o->run.ppo, "PPO's settings, name=value each, with commas; a wrong name lists them")->delimiter(',');
   sub->add_option("--threads", o->run.nthread, "Threads on the CPU; 0: one a logical processor")->capture_default_str();
   sub->add_option("--max-minutes", o->run.max_minutes, "Of each run; 0: no limit")->capture_default_str();
   sub->add_option("--out", o->run.out, "Folder of the runs and of sweep.csv")->capture_default_str();

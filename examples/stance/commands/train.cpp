@@ -44,8 +44,8 @@ void add_train(CLI::App& app, int& exit_code) {
   sub->add_option("--graph", o->graph, "In CUDA: none, update, step or all: what is captured in a graph and launched in one")
       ->check(CLI::IsMember({"none", "update", "step", "all"}))
       ->capture_default_str();
-  sub->add_option("--ppo", r.ppo, "PPO's settings, name=value each; a wrong name lists them")
-      ->allow_extra_args(false)
+  sub->add_option("--ppo", r.ppo, "PPO's settings, name=value each, with commas; a wrong name lists them")
+      ->delimiter(',')
       ->excludes(resume);
   sub->add_option("--threads", r.nthread, "Threads on the CPU; 0: one a logical processor")->capture_default_str();
   sub->add_option("--max-minutes", r.max_minutes, "Stop, unsolved, after this time; 0: no limit")->capture_default_str();
