@@ -22,8 +22,8 @@ NAMES = {
     'levels': 'a launch a level',
     'dense': 'dense, our own',
     'cusolver': 'cuSOLVER',
-    'eigen': 'Eigen LLT',
-    'mujoco': 'MuJoCo (f64)',
+    'eigen': 'Eigen LLT, a world at a time',
+    'mujoco': 'MuJoCo in f64, a world at a time',
     'exact': 'tree, a world at a time',
 }
 SHAPES = ['chain', 'star', 'humanoid', 'random']
@@ -62,7 +62,7 @@ def draw_panel(axes, title, rows):
         axes.spines[side].set_visible(False)
 
 
-def draw(data, png):
+def draw(data):
     import matplotlib
     matplotlib.use('Agg')
     import matplotlib.pyplot as plt
@@ -72,7 +72,9 @@ def draw(data, png):
     columns = min(3, len(groups))
     lines = -(-len(groups) // columns)
     # the last place is the legend's, if one is left over
-    figure, grid = plt.subplots(lines, columns, figsize=(4.3 * columns, 3.5 * lines + 0.7), sharey=True, squeeze=False)
+    spare = columns * lines > len(groups)
+    width = 4.3 * columns if spare or columns == 3 else max(8.6, 4.3 * columns)
+    figure, grid = plt.subplots(lines, columns, figsize=(width, 3.5 * lines + (0.7 if spare else 1.2)), sharey=True, squeeze=False)
     places = list(grid.flat)
     for axes, (title, rows) in zip(places, groups):
         draw_panel(axes, title, rows)
@@ -96,15 +98,21 @@ def draw(data, png):
     if len(places) > len(groups):
         places[-1].legend(handles.values(), handles.keys(), loc='center', frameon=False, fontsize=11)
     else:
-        figure.legend(handles.values(), handles.keys(), loc='lower center', ncols=len(handles), frameon=False)
-    tree = next(r for r in data['rows'] if r['method'] == 'tree')
-    device = 'CUDA' if tree['device'] == 'cuda' else 'one thread'
-    figure.suptitle(f"Factor M and solve with it, {tree['precision']}: {data['machine']}, {device}, {data['rounds']} rounds", fontsize=13)
-    figure.tight_layout(rect=(0, 0 if len(places) > len(groups) else 0.06, 1, 1))
-    figure.savefig(png, dpi=110)
+        ncols = len(handles) if columns == 3 or len(handles) <= 4 else 3
+        figure.legend(handles.values(), handles.keys(), loc='lower center', ncols=ncols, frameon=False)
+    tree = next((r for r in data['rows'] if r['method'] == 'tree'), data['rows'][0])
+    device = 'CUDA' if tree['device'] == 'cuda' else 'one thread, tree and dense in SIMD lanes'
+    wide = columns == 3
+    figure.suptitle(f"Factor M and solve with it, {tree['precision']}: {data['machine']},{' ' if wide else chr(10)}{device}, "
+                    f"{data['rounds']} rounds", fontsize=13 if wide else 11)
+    figure.tight_layout(rect=(0, 0 if len(places) > len(groups) else 0.09, 1, 1))
+    return figure
 
 
 def main():
+    if sys.argv[1:] and sys.argv[1] in ('-h', '--help'):
+        print(__doc__.strip())
+        return
     if len(sys.argv) not in (2, 3) or sys.argv[1].startswith('-'):
         sys.exit(__doc__.strip())
     source = sys.argv[1]
@@ -116,14 +124,19 @@ def main():
     try:
         with open(source) as file:
             data = json.load(file)
-        rows = data['rows']
+        if not data['rows']:
+            sys.exit(f'plot_factor.py: {source} has no rows')
+        figure = draw(data)
     except OSError as e:
         sys.exit(f'plot_factor.py: cannot read {source} ({e.strerror})')
-    except (ValueError, KeyError, TypeError):
-        sys.exit(f'plot_factor.py: {source} is not what bench_factor --json writes')
-    if not rows:
-        sys.exit(f'plot_factor.py: {source} has no rows')
-    draw(data, png)
+    except (ValueError, KeyError, TypeError, AttributeError) as e:
+        sys.exit(f'plot_factor.py: {source} is not what bench_factor --json writes ({type(e).__name__}: {e})')
+    try:
+        figure.savefig(png, dpi=110)
+    except OSError as e:
+        sys.exit(f'plot_factor.py: cannot write {png} ({e.strerror})')
+    except ValueError as e:  # matplotlib's, about the ending
+        sys.exit(f'plot_factor.py: cannot write {png} ({e})')
     print(png)
 
 

@@ -33,7 +33,7 @@ def arguments():
     p.add_argument("--only", choices=["factor", "step"], help="factor: seconds instead of minutes; step: step and forward")
     p.add_argument("--no-ptxas", action="store_true", help="counts alone")
     p.add_argument("--keep", action="store_true", help="write docs/results/ptx_MODEL.md instead of comparing with it")
-    p.add_argument("--check", action="store_true", help=f"exit 1 if a row's warp instructions grew by more than {GREW:.0%}")
+    p.add_argument("--check", action="store_true", help=f"exit 1 if a row's warp instructions grew by more than {100 * GREW:g} %%")
     p.add_argument("--interpreter", required=True, help=argparse.SUPPRESS)
     p.add_argument("--build", required=True, type=Path, help=argparse.SUPPRESS)
     o = p.parse_args()

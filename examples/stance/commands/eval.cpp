@@ -23,7 +23,7 @@ void add_eval(CLI::App& app, int& exit_code) {
   sub->add_option("policy", o->policy, "A checkpoint, or the folder of a run")->capture_default_str();
   sub->add_option("--body", o->body, "Another model than the one that it was trained with");
   sub->add_option("--worlds", o->eval.nworld, "Episodes; unless given, the task's number")->check(CLI::Range(1, 1000000));
-  sub->add_option("--seed", o->eval.seed, "Of resets and shoves; 0: the task's")->capture_default_str();
+  sub->add_option("--seed", o->eval.seed, "Of resets and shoves; 0: the task's")->check(is_seed)->capture_default_str();
   sub->add_option("--shove", o->eval.shove_factor, "Times the task's force")->check(CLI::Range(0.0, 100.0))->capture_default_str();
   sub->add_option("--device", o->eval.device, "cpu, cuda or cuda:N")->capture_default_str();
   sub->add_option("--engine", o->engine, "batchsim or mujoco: who steps")

@@ -2,10 +2,10 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
 #include "commands/commands.h"
+#include "io/file.h"
 #include "ppo/learner.h"
 #include "record/png.h"
 #include "record/renderer.h"
@@ -39,7 +39,7 @@ void record(const Options& o) {
   out.observation = learner->first_observation();
   env->start(int(task::levels) - 1, false, out.observation);
 
-  std::filesystem::create_directories(o.out);
+  make_folder(o.out);
   const mjModel* m = body.model.mjmodel();
   const std::unique_ptr<mjData, Delete> d(mj_makeData(m));
   Renderer renderer(m, o.width, o.height);
@@ -94,7 +94,7 @@ void add_record(CLI::App& app, int& exit_code) {
   CLI::App* sub = app.add_subcommand("record", "A contact sheet (sheet.png) and a video (stance.avi) of the policy being shoved");
   sub->add_option("policy", o->policy, "A checkpoint, or the folder of a run")->capture_default_str();
   sub->add_option("--body", o->body, "Another model than the one that it was trained with");
-  sub->add_option("--seed", o->seed, "Of start and shoves")->capture_default_str();
+  sub->add_option("--seed", o->seed, "Of start and shoves")->check(is_seed)->capture_default_str();
   sub->add_option("--seconds", o->seconds, "Length")->check(CLI::Range(0.1, 600.0))->capture_default_str();
   sub->add_option("--shove", o->shove, "Times the task's force")->check(CLI::Range(0.0, 100.0))->capture_default_str();
   sub->add_option("--width", o->width, "Pixels")->check(CLI::Range(16, 4096))->capture_default_str();

@@ -1,4 +1,7 @@
+#include <batchsim/error.h>
+
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "commands/bar.h"
@@ -22,15 +25,18 @@ void add_sweep(CLI::App& app, int& exit_code) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  sub->add_option("--seeds", o->seeds, "A run each, with commas")->delimiter(',')->capture_default_str();
+  sub->add_option("--seeds", o->seeds, "A run each, with commas")->delimiter(',')->check(is_seed)->capture_default_str();
   sub->add_option("--body", o->run.body, "stick, simple, muscular, or a path")->capture_default_str();
   sub->add_option("--ppo", o->run.ppo, "PPO's settings, name=value each, with commas; a wrong name lists them")->delimiter(',');
+  sub->add_option("--device", o->run.device, "cpu, cuda or cuda:N")->capture_default_str();
   sub->add_option("--threads", o->run.nthread, "Threads on the CPU; 0: one a logical processor")->capture_default_str();
   sub->add_option("--max-minutes", o->run.max_minutes, "Of each run; 0: no limit")->capture_default_str();
   sub->add_option("--out", o->run.out, "Folder of the runs and of sweep.csv")->capture_default_str();
-  sub->add_option("--price", o->price, "Of an hour of this machine")->check(CLI::NonNegativeNumber);
+  sub->add_option("--price", o->price, "Of an hour of this machine")->check(CLI::Range(0.0, 1e6));
   sub->callback([o, &exit_code] {
     const std::string folder = o->run.out;
+    if (std::filesystem::exists(folder + "/sweep.csv"))
+      throw batchsim::Error(batchsim::Error::kInput, folder + " holds a sweep already; name another folder with --out");
     const Interrupt interrupt;
     std::unique_ptr<Csv> csv;
     bool all_solved = true;

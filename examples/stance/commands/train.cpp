@@ -21,7 +21,10 @@ void add_train(CLI::App& app, int& exit_code) {
   sub->add_option("--body", r.body, "stick, simple, muscular, or the path of an MJCF file that is built like them")
       ->capture_default_str()
       ->excludes(resume);
-  sub->add_option("--seed", r.seed, "Of weights, noise, resets and shoves")->capture_default_str()->excludes(resume);
+  sub->add_option("--seed", r.seed, "Of weights, noise, resets and shoves")
+      ->check(is_seed)
+      ->capture_default_str()
+      ->excludes(resume);
   sub->add_option("--nconmax", r.nconmax, "Contacts that a world has room for; 0: the model's default")
       ->capture_default_str()
       ->excludes(resume);
@@ -54,7 +57,7 @@ void add_train(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   sub->add_option("--checkpoint-every", r.checkpoint_every, "Iterations between checkpoints")->capture_default_str();
   sub->add_option("--out", r.out, "Folder of the run")->capture_default_str();
-  sub->add_option("--price", o->price, "Of an hour of this machine: shows what the run costs")->check(CLI::NonNegativeNumber);
+  sub->add_option("--price", o->price, "Of an hour of this machine: shows what the run costs")->check(CLI::Range(0.0, 1e6));
   sub->callback([o, &exit_code] {
     RunOptions& run = o->run;
     run.f64 = o->precision == "f64";

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 namespace stance {
@@ -41,6 +42,12 @@ struct Descriptor {
 
 Error write_error(const std::string& path, int code) {
   return Error(Error::kInput, "cannot write '" + path + "' (" + reason(code) + ")" + remedy(code));
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw write_error(path, error.value());
 }
 
 std::string read_file(const std::string& path, size_t limit) {

@@ -12,6 +12,9 @@ namespace stance {
 /// What to throw when path cannot be written: the system's reason and what to do about it. code: an errno.
 batchsim::Error write_error(const std::string& path, int code);
 
+/// Makes a folder and those above it, where they are missing. Throws batchsim::Error.
+void make_folder(const std::string& path);
+
 /// A file's bytes, at most the first limit ones. Throws batchsim::Error; also for what is not a plain file, which might have no
 /// end.
 std::string read_file(const std::string& path, size_t limit = SIZE_MAX);

@@ -34,9 +34,8 @@ double now() { return std::chrono::duration<double>(std::chrono::system_clock::n
 
 // a name that is free; TensorBoard reads a folder's files in the order of their names
 std::string new_file(const std::string& dir) {
+  make_folder(dir);
   std::error_code ec;
-  fs::create_directories(dir, ec);
-  if (ec) throw write_error(dir, ec.value());
   char host[256] = "";
   if (gethostname(host, sizeof host - 1)) host[0] = '\0';
   const std::string name = dir + "/events.out.tfevents." + std::to_string(static_cast<int64_t>(now())) + "." + host;

@@ -11,6 +11,7 @@
 #include "io/checkpoint.h"
 #include "io/crc.h"
 #include "io/csv.h"
+#include "io/file.h"
 #include "io/tensorboard.h"
 
 namespace stance {
@@ -271,9 +272,7 @@ Trained load_trained(const std::string& path) {
 RunResult train(const RunOptions& given, const std::function<void(const Shown&)>& show, const std::function<bool()>& stop) {
   RunOptions o = given;
   check_options(o);
-  std::error_code error;
-  fs::create_directories(o.out, error);
-  if (error) throw Error(Error::kInput, o.out + " cannot be made: " + error.message() + "; name another folder with --out");
+  make_folder(o.out);
   const std::string path = o.out + "/checkpoint.bss";
   if (!o.resume && fs::exists(path))
     throw Error(Error::kInput, o.out + " holds a run already; go on with it by --resume, or name another folder with --out");
