@@ -19,6 +19,7 @@
 #include "eval/evaluate.h"
 #include "io/checkpoint.h"
 #include "stance/folder.h"
+#include "task.h"
 
 extern char** environ;
 
@@ -35,6 +36,29 @@ RunOptions small_run(const std::string& out) {
   o.iterations = 6;
   o.checkpoint_every = 2;
   return o;
+}
+
+// changes one vector of a checkpoint
+template <class F>
+void change_checkpoint(const std::string& path, const std::string& name, F change) {
+  CheckpointWriter to;
+  {
+    const CheckpointReader from(path);
+    for (const char* text : {"body", "device", "precision"}) to.put(text, from.get<std::string>(text));
+    for (const char* number : {"seed", "model"}) to.put(number, from.get<uint64_t>(number));
+    for (const char* number : {"nworld", "nconmax", "njmax", "separate_tables"}) to.put(number, from.get<int64_t>(number));
+    for (const char* number : {"seconds", "iterations"}) to.put(number, from.get<double>(number));
+#define X(type, field, value, doc) to.put("ppo." #field, from.get<double>("ppo." #field));
+    STANCE_PPO(X)
+#undef X
+    to.put("ppo.hidden", from.get<std::vector<int64_t>>("ppo.hidden"));
+    for (const char* vector : {"env", "curriculum", "learner"}) {
+      auto values = from.get<std::vector<double>>(vector);
+      if (vector == name) change(values);
+      to.put(vector, values);
+    }
+  }
+  to.write(path);
 }
 
 // the log without its columns of times
@@ -203,29 +227,32 @@ TEST_CASE("what a run refuses") {
   CHECK(refused(mine).has("another model"));
 }
 
+TEST_CASE("solved is what the examination passes, too") {
+  const Folder folder;
+  RunOptions o = small_run(folder / "run");
+  o.iterations = 8;
+  train(o, {}, {});
+  // as if its noisy policy had done well at the last level; a policy this young falls
+  change_checkpoint(o.out + "/checkpoint.bss", "curriculum", [](std::vector<double>& curriculum) {
+    curriculum[0] = task::levels - 1;
+    curriculum[3] = 1;
+  });
+  o.resume = true;
+  o.examine = 4;
+  CHECK(!train(o, {}, {}).solved);
+  o.examine = 0;
+  CHECK(train(o, {}, {}).solved);
+  o.examine = -1;
+  CHECK(error_of([&] { train(o, {}, {}); }).has("examine is -1"));
+}
+
 TEST_CASE("numbers that are not finite end a run with what is still good") {
   const Folder folder;
   RunOptions o = small_run(folder / "run");
   o.iterations = 2;
   train(o, {}, {});
   const std::string path = o.out + "/checkpoint.bss";
-  CheckpointWriter to;
-  {
-    const CheckpointReader from(path);
-    for (const char* name : {"body", "device", "precision"}) to.put(name, from.get<std::string>(name));
-    for (const char* name : {"seed", "model"}) to.put(name, from.get<uint64_t>(name));
-    for (const char* name : {"nworld", "nconmax", "njmax", "separate_tables"}) to.put(name, from.get<int64_t>(name));
-    for (const char* name : {"seconds", "iterations"}) to.put(name, from.get<double>(name));
-#define X(type, name, value, doc) to.put("ppo." #name, from.get<double>("ppo." #name));
-    STANCE_PPO(X)
-#undef X
-    for (const char* name : {"env", "curriculum"}) to.put(name, from.get<std::vector<double>>(name));
-    to.put("ppo.hidden", from.get<std::vector<int64_t>>("ppo.hidden"));
-    auto learner = from.get<std::vector<double>>("learner");
-    learner[3] = std::nan("");  // a weight of the actor
-    to.put("learner", learner);
-  }
-  to.write(path);
+  change_checkpoint(path, "learner", [](std::vector<double>& learner) { learner[3] = std::nan(""); });  // a weight of the actor
   o.resume = true;
   o.iterations = 6;
   const Thrown thrown = error_of([&] { train(o, {}, {}); });

@@ -36,6 +36,11 @@ void Bar::show(const Shown& s) {
     std::fprintf(stderr, "%s\n", s.overflow.c_str());
   }
   if (!s.overflow.empty()) overflow_ = s.overflow;
+  if (s.examination) {
+    end();
+    std::fprintf(stderr, "examined without noise after iteration %d: %d of %d episodes fall\n", it.index + 1, s.examination->falls,
+                 s.examination->episodes);
+  }
   const bool raised = s.curriculum.level() != level_;
   if (!terminal_ && !raised && it.index % 20 && !it.solved) return;
   level_ = s.curriculum.level();

@@ -56,6 +56,9 @@ void add_train(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(0, 100000000))
       ->capture_default_str();
   sub->add_option("--checkpoint-every", r.checkpoint_every, "Iterations between checkpoints")->capture_default_str();
+  sub->add_option("--examine", r.examine,
+                  "Episodes that the policy is examined by, without noise, before it counts as solved; 0: none")
+      ->capture_default_str();
   sub->add_option("--out", r.out, "Folder of the run")->capture_default_str();
   sub->add_option("--price", o->price, "Of an hour of this machine: shows what the run costs")->check(CLI::Range(0.0, 1e6));
   sub->callback([o, &exit_code] {
@@ -72,8 +75,11 @@ void add_train(CLI::App& app, int& exit_code) {
     }
     const std::string spent = std::to_string(result.iterations) + " iterations, " + std::to_string(result.control_steps) +
                               " control steps, " + duration(result.seconds, o->price);
+    const Evaluation& e = result.examination;
+    const std::string examined =
+        e.episodes ? "; without noise " + std::to_string(e.falls) + " of " + std::to_string(e.episodes) + " episodes fall" : "";
     if (result.solved)
-      std::printf("SOLVED after %s; the policy is in %s\n", spent.c_str(), run.out.c_str());
+      std::printf("SOLVED after %s%s; the policy is in %s\n", spent.c_str(), examined.c_str(), run.out.c_str());
     else
       std::printf("not solved after %s%s; go on with: stance train --resume --out %s\n", spent.c_str(),
                   result.interrupted ? " (interrupted)" : "", run.out.c_str());

@@ -53,11 +53,13 @@ PpoSettings default_settings(bool stick) {
     s.hidden = {256, 128};
     s.log_std = -2.0;
     s.actor_rate = 2e-4;
+    s.gamma = 0.98;  // a fall comes two seconds after the shove that it is due to
+    s.epochs = 3;
   }
   return s;
 }
 
-int default_worlds(bool stick) { return stick ? 64 : 128; }
+int default_worlds(bool stick) { return stick ? 64 : 256; }
 
 void change_setting(PpoSettings& settings, const std::string& assignment) {
   const size_t equals = assignment.find('=');

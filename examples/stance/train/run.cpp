@@ -21,6 +21,8 @@ using batchsim::Error;
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+constexpr int kExamineEvery = 8;  // iterations, while the curriculum calls the stance solved
+
 // ---- what a checkpoint holds beside the trainer
 
 void put_layers(CheckpointWriter& to, const std::string& name, const Mlp& net) {
@@ -141,7 +143,8 @@ std::vector<double> columns(const Iteration& it, const Curriculum::Episodes& w, 
 }
 
 // rsl_rl's names, so that its users find their curves
-void add_scalars(TensorBoard& board, const Iteration& it, const Curriculum::Episodes& w, double fps) {
+void add_scalars(TensorBoard& board, const Iteration& it, const Curriculum::Episodes& w, double fps,
+                 const Evaluation* examination) {
   const EnvStats& e = it.env;
   const double ended = double(e.falls + e.truncations);
   const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -158,6 +161,7 @@ void add_scalars(TensorBoard& board, const Iteration& it, const Curriculum::Epis
     add("Train/mean_episode_length", e.length / ended);
   }
   add("Episode/fall_share", w.fall_share());
+  if (examination) add("Episode/examination_fall_share", examination->fall_share());
   add("Curriculum/amplitude", it.level / (task::levels - 1));
   board.flush();
 }
@@ -176,6 +180,7 @@ void check_options(const RunOptions& o) {
   if (o.nthread < 0 || o.nthread > 4096)
     refuse("threads", std::to_string(o.nthread), "1 ... 4096, or 0 for one a logical processor");
   if (!(o.max_minutes >= 0)) refuse("max-minutes", std::to_string(o.max_minutes), "positive numbers, or 0 for no limit");
+  if (o.examine < 0 || o.examine > 1000000) refuse("examine", std::to_string(o.examine), "0 ... 1000000 episodes");
   if (o.checkpoint_every < 1) refuse("checkpoint-every", std::to_string(o.checkpoint_every), "1 or more");
   if (o.out.empty()) throw Error(Error::kInput, "there is no folder to write to; name one with --out");
 }
@@ -226,13 +231,24 @@ RunResult train_as(const RunOptions& o, const Body& body, const PpoSettings& set
   };
 
   RunResult result;
+  // by the number of the iteration alone, so that a run that was killed is examined when one that was not is
+  const auto passes = [&] {
+    const Curriculum& c = trainer.curriculum();
+    if (!c.solved() || !o.examine) return c.solved();
+    if (c.iteration() % kExamineEvery) return false;
+    result.examination =
+        evaluate(body, trainer.learner().policy(),
+                 {.nworld = o.examine, .seed = uint64_t(task::eval_seed) + 1, .device = o.device, .nthread = o.nthread});
+    return result.examination.fall_share() <= task::solved_fall;
+  };
   int saved = trainer.curriculum().iteration();
   const auto ends = [&] {
-    if (trainer.curriculum().solved()) return result.solved = true;
+    if (result.solved) return true;
     if (o.iterations && trainer.curriculum().iteration() >= o.iterations) return true;
     if (o.max_minutes && seconds_since(start) > 60 * o.max_minutes) return true;
     return result.interrupted = stop && stop();
   };
+  result.solved = from && passes();
   if (!from) write_checkpoint();  // a folder that cannot be written is told before the work
   while (!ends()) {
     const auto begin = Clock::now();
@@ -245,9 +261,12 @@ RunResult train_as(const RunOptions& o, const Body& body, const PpoSettings& set
                                      ": reward or loss is not finite; the checkpoint of iteration " + std::to_string(saved) +
                                      " in " + o.out + " is still good, go on from it with a lower learning rate");
     }
+    result.examination = {};
+    result.solved = passes();
+    const Evaluation* examination = result.examination.episodes ? &result.examination : nullptr;
     csv.row(columns(it, window, elapsed, fps));
-    add_scalars(board, it, window, fps);
-    if (show) show({it, trainer.curriculum(), elapsed, fps, overflow_message(it.env)});
+    add_scalars(board, it, window, fps, examination);
+    if (show) show({it, trainer.curriculum(), elapsed, fps, overflow_message(it.env), examination});
     if (trainer.curriculum().iteration() % o.checkpoint_every == 0) {
       write_checkpoint();
       saved = trainer.curriculum().iteration();

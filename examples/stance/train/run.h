@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "eval/evaluate.h"
 #include "policy.h"
 #include "ppo/settings.h"
 #include "train/trainer.h"
@@ -27,24 +28,30 @@ struct RunOptions {
   int iterations = 0;   ///< stop after this many in all; 0: no limit
   double max_minutes = 0;     ///< stop after this time of this process; 0: no limit
   int checkpoint_every = 25;  ///< iterations
+  int examine = 256;          ///< episodes of an examination; 0: none, solved by the curriculum is enough
 };
 
 struct RunResult {
-  bool solved = false, interrupted = false;
+  bool solved = false;  ///< and examined
+  bool interrupted = false;
   int iterations = 0;
   int64_t control_steps = 0;
-  double seconds = 0;  ///< of training, all processes of the run together
+  double seconds = 0;      ///< of training, all processes of the run together
+  Evaluation examination;  ///< that it passed, if it is solved and was examined
 };
 
 /// What progress shows after an iteration.
 struct Shown {
   const Iteration& iteration;
   const Curriculum& curriculum;
-  double seconds = 0;           ///< of the run so far
-  double steps_per_second = 0;  ///< control steps
-  std::string overflow;         ///< what did not fit and what to do; empty if all did
+  double seconds = 0;                       ///< of the run so far
+  double steps_per_second = 0;              ///< control steps
+  std::string overflow;                     ///< what did not fit and what to do; empty if all did
+  const Evaluation* examination = nullptr;  ///< if there was one
 };
 
+/// The stance is solved when the curriculum says so of the noisy policy and an examination of the mean one does: the task's evaluation
+/// with another seed, on every eighth iteration while the first holds.
 /// stop() is asked after each iteration. Throws batchsim::Error for what the options get wrong, what cannot be written, a checkpoint
 /// that does not fit, and numbers that are not finite.
 RunResult train(const RunOptions& options, const std::function<void(const Shown&)>& show, const std::function<bool()>& stop);
