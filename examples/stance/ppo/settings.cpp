@@ -50,7 +50,7 @@ void check(const PpoSettings& s, const std::string& name, const std::string& val
 PpoSettings default_settings(bool stick) {
   PpoSettings s;
   if (!stick) {
-    s.hidden = {256, 128};
+    s.hidden = {128, 64};
     s.log_std = -2.0;
     s.actor_rate = 2e-4;
     s.gamma = 0.98;  // a fall comes two seconds after the shove that it is due to
