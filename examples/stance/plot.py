@@ -43,7 +43,7 @@ def curves(folders, out):
     axes[1].set_ylabel('episodes that end in a fall, %')
     axes[1].axhline(10, color='#aaaaaa', lw=0.8, ls='--')
     axes[1].axhline(5, color='#aaaaaa', lw=0.8)
-    axes[1].annotate('raised below 10 %, solved below 5 %', (0.99, 0.14), xycoords='axes fraction', ha='right', fontsize=9,
+    axes[1].annotate('raised below 10 %, solved below 5 %', (0.99, 0.30), xycoords='axes fraction', ha='right', fontsize=9,
                      color='#666666')
     axes[1].set_ylim(-2, 102)
     axes[2].set_ylabel('reward of a control step, 0 to 1')
@@ -72,6 +72,7 @@ def sweep(folder, out):
             axis.plot(r['worlds'], value(r), 'o' if r['solved'] else 'x', color=COLOURS[0] if r['solved'] else COLOURS[1])
         axis.set_xscale('log', base=2)
         axis.set_xticks(worlds, [f'{w:.0f}' for w in worlds])
+        axis.margins(y=0.1)
         axis.set_ylim(bottom=0)
         axis.set_xlabel('worlds (a cross: not solved)')
         axis.set_title(title)

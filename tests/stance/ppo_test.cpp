@@ -1,8 +1,10 @@
 // The learner: its gradient, its update and its random numbers, each against another's.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <random>
 
 #include "catch.h"
@@ -14,6 +16,8 @@ namespace {
 using namespace stance;
 using nlohmann::json;
 using Doubles = std::vector<double>;
+
+constexpr uint64_t kSeed = 7;
 
 // what an environment might have said, whatever the actions
 struct Rollout {
@@ -28,7 +32,8 @@ Rollout random_rollout(int nworld, int horizon, int nobs, int nact, unsigned see
   std::mt19937 random(seed);
   const auto uniform = [&] { return random() / 4294967296.0 * 2 - 1; };
   Rollout r{nworld, nobs, nact, horizon, {}, {}, {}, {}, {}};
-  for (int i = 0; i < (horizon + 1) * nworld * nobs; i++) r.observation.push_back(3 * uniform() + i % nobs);
+  // a few are far out, beyond what the normaliser lets through
+  for (int i = 0; i < (horizon + 1) * nworld * nobs; i++) r.observation.push_back((i % 53 == 52 ? 60 : 3) * uniform() + i % nobs);
   for (int i = 0; i < horizon * nworld; i++) r.reward.push_back(uniform()), r.done.push_back(uniform() > 0.7);
   for (int i = 0; i < nworld * nobs; i++) r.last.push_back(3 * uniform());
   // every third world runs out of time once
@@ -41,18 +46,18 @@ Rollout random_rollout(int nworld, int horizon, int nobs, int nact, unsigned see
 
 template <class T>
 std::unique_ptr<Learner<T>> start(const Policy& p, const PpoSettings& s, const Rollout& r, int nthread = 1) {
-  auto l = make_learner<T>(p, s, {.nworld = r.nworld, .nthread = nthread, .seed = 7}, "cpu");
+  auto l = make_learner<T>(p, s, {.nworld = r.nworld, .nthread = nthread, .seed = kSeed}, "cpu");
   std::copy_n(r.observation.begin(), r.nworld * r.nobs, l->first_observation());
   l->begin();
   return l;
 }
 
-// returns the actions
+// returns the actions; the first observations are the learner's already
 template <class T>
-Doubles roll(Learner<T>& l, const Rollout& r) {
+Doubles roll(Learner<T>& l, const Rollout& r, int steps_before = 0) {
   Doubles actions;
   for (int t = 0; t < r.horizon; t++) {
-    const T* a = l.act(t, uint32_t(t + 1));
+    const T* a = l.act(t, uint32_t(steps_before + t + 1));
     actions.insert(actions.end(), a, a + r.nworld * r.nact);
     const StepOut<T> out = l.out(t);
     for (int w = 0; w < r.nworld; w++) {
@@ -141,24 +146,30 @@ double loss(const Batch& b, const Policy& p, const PpoSettings& s, int* clipped 
 }
 
 // in the order of the learner's gradient
-std::vector<double*> parameters(Policy& p) {
+std::vector<double*> parameters_of(Mlp& mlp) {
   std::vector<double*> all;
-  const auto take = [&](Doubles& v) {
-    for (double& x : v) all.push_back(&x);
-  };
-  for (Layer& l : p.actor.layer) take(l.weight), take(l.bias);
-  take(p.log_std);
-  for (Layer& l : p.critic.layer) take(l.weight), take(l.bias);
+  for (Layer& l : mlp.layer)
+    for (Doubles* v : {&l.weight, &l.bias})
+      for (double& x : *v) all.push_back(&x);
+  return all;
+}
+std::vector<double*> parameters(Policy& p) {
+  std::vector<double*> all = parameters_of(p.actor);
+  for (double& x : p.log_std) all.push_back(&x);
+  for (double* x : parameters_of(p.critic)) all.push_back(x);
   return all;
 }
 
-void compare_gradients(int nworld, int horizon) {
-  INFO(nworld << " worlds, " << horizon << " steps");
+double dot(const Doubles& a, const Doubles& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+
+// directions: 0 for each parameter alone, else the number of random ones
+void compare_gradients(int nworld, int horizon, const std::vector<int>& hidden, int directions = 0) {
+  INFO(nworld << " worlds, " << horizon << " steps, " << hidden[0] << " units");
   const Rollout r = random_rollout(nworld, horizon, 7, 3, 1);
   PpoSettings s;
-  s.hidden = {6, 5};
+  s.hidden = hidden;
   s.horizon = horizon, s.epochs = s.minibatches = 1;
-  s.entropy = 0.3, s.gamma = 0.9, s.lambda = 0.8, s.log_std = -0.5;
+  s.entropy = 0.3, s.gamma = 0.9, s.lambda = 0.8, s.log_std = -0.5, s.clip = 0.2;
   const Policy old = new_policy("none", r.nobs, r.nact, s, 5);
   const auto learner = start<double>(old, s, r);
   const Normaliser normaliser = learner->policy().normaliser;
@@ -168,146 +179,210 @@ void compare_gradients(int nworld, int horizon) {
   Policy p = old;
   const std::vector<double*> parameter = parameters(p);
   std::mt19937 random(3);
-  for (size_t i = 0; i < parameter.size(); i++) {
-    *parameter[i] += 0.2 * (random() / 4294967296.0 - 0.5);
-    state[i] = *parameter[i];
-  }
+  const auto uniform = [&] { return random() / 4294967296.0 - 0.5; };
+  const double change = 0.5 / std::sqrt(double(hidden[0]));
+  for (size_t i = 0; i < parameter.size(); i++) state[i] = *parameter[i] += change * uniform();
   learner->restore(state);
   learner->update(0);
   const Doubles gradient = learner->last_gradient();
   REQUIRE(gradient.size() == parameter.size());
 
   const Batch b = batch_of(r, old, p, normaliser, actions, s);
-  int clipped = 0;
+  int clipped = 0, far_out = 0;
   const double at_p = loss(b, p, s, &clipped);
   CHECK(clipped > nworld * horizon / 20);
   CHECK(clipped < nworld * horizon * 3 / 4);
+  for (const Doubles& x : b.x) far_out += int(std::count(x.begin(), x.end(), Normaliser::kClip));
+  CHECK(far_out > 0);
   const UpdateStats stats = learner->take_stats();
   double entropy = 0;
   for (double l : p.log_std) entropy += s.entropy * l;
   CHECK(stats.surrogate + stats.value_loss - entropy == Approx(at_p).epsilon(1e-12));
 
-  double wrong = 0, norm = 0;
-  for (size_t i = 0; i < parameter.size(); i++) {
-    const double middle = *parameter[i], h = 1e-5;
-    *parameter[i] = middle + h;
-    const double above = loss(b, p, s);
-    *parameter[i] = middle - h;
-    const double below = loss(b, p, s);
-    *parameter[i] = middle;
-    wrong = std::max(wrong, std::abs((above - below) / (2 * h) - gradient[i]));
-    norm += gradient[i] * gradient[i];
+  const Doubles middle(state.begin(), state.begin() + parameter.size());
+  const auto loss_at = [&](const Doubles& direction, double h) {
+    for (size_t i = 0; i < parameter.size(); i++) *parameter[i] = middle[i] + h * direction[i];
+    return loss(b, p, s);
+  };
+  const double h = 1e-5, norm = std::sqrt(dot(gradient, gradient));
+  CHECK(norm > 0.3);
+  double wrong = 0;
+  for (int k = 0; k < (directions ? directions : int(parameter.size())); k++) {
+    Doubles direction(parameter.size());
+    if (directions)
+      for (double& d : direction) d = uniform();
+    else
+      direction[k] = 1;
+    const double length = std::sqrt(dot(direction, direction));
+    for (double& d : direction) d /= length;
+    wrong = std::max(wrong, std::abs((loss_at(direction, h) - loss_at(direction, -h)) / (2 * h) - dot(gradient, direction)));
   }
-  CHECK(norm > 0.1);
-  CHECK(wrong < 1e-8 * std::sqrt(norm));
+  CHECK(wrong < 1e-8 * norm);
+
+  // Adam's first step has the length of the rate, but where the gradient is as small as its epsilon
+  const size_t nactor = parameter.size() - parameters_of(p.critic).size();
+  const Doubles after = learner->save();
+  double actor2 = 0, critic2 = 0, missed = 0;
+  for (size_t i = 0; i < gradient.size(); i++) (i < nactor ? actor2 : critic2) += gradient[i] * gradient[i];
+  CHECK(stats.actor_norm == Approx(std::sqrt(actor2)).epsilon(1e-12));
+  CHECK(stats.critic_norm == Approx(std::sqrt(critic2)).epsilon(1e-12));
+  for (size_t i = 0; i < gradient.size(); i++) {
+    const double cut = gradient[i] * std::min(1.0, s.grad_norm / (std::sqrt(i < nactor ? actor2 : critic2) + 1e-6));
+    const double step = (i < nactor ? s.actor_rate : s.critic_rate) * cut / (std::abs(cut) + 1e-5);
+    missed = std::max(missed, std::abs(middle[i] - step - after[i]));
+  }
+  CHECK(missed < 1e-14);
 }
 
 // ---- the update that PyTorch did
 
 const char* const kRecorded = BATCHSIM_SOURCE "/tests/stance/torch_update.json";
 
+// every number, so that the defaults may change
 PpoSettings recorded_settings() {
-  PpoSettings s;
-  s.hidden = {6, 4};
-  s.horizon = 6, s.epochs = 2, s.minibatches = 2;
-  s.entropy = 0.01, s.actor_rate = 0.01, s.critic_rate = 0.02, s.target_kl = 0.01, s.stop_kl = 1000, s.most_rate = 1;
-  return s;
+  return {.hidden = {18, 9},  // more than a pack of any instruction set, and some
+          .horizon = 7,
+          .log_std = -0.8,
+          .actor_rate = 0.01,
+          .least_rate = 1e-4,
+          .most_rate = 1,
+          .rate_factor = 1.5,
+          .target_kl = 0.01,
+          .stop_kl = 1000,
+          .critic_rate = 0.02,
+          .gamma = 0.97,
+          .lambda = 0.95,
+          .clip = 0.2,
+          .entropy = 0.01,
+          .grad_norm = 1,
+          .epochs = 2,
+          .minibatches = 2};
 }
 
+json as_json(const PpoSettings& s) {
+  json j = {{"hidden", s.hidden}};
+#define X(type, name, value, doc) j[#name] = s.name;
+  STANCE_PPO(X)
+#undef X
+  return j;
+}
 json as_json(const Policy& p) {
   json j = {{"log_std", p.log_std}};
   for (const auto& [name, mlp] : {std::pair{"actor", &p.actor}, std::pair{"critic", &p.critic}})
     for (const Layer& l : mlp->layer) j[name].push_back({{"in", l.in}, {"out", l.out}, {"weight", l.weight}, {"bias", l.bias}});
   return j;
 }
+json as_json(const Rollout& r) {
+  return {
+      {"observation", r.observation}, {"reward", r.reward}, {"done", r.done}, {"truncated_at", r.truncated_at}, {"last", r.last}};
+}
 
+// two of them, so that Adam, the rate and the statistics go on from what the first update left; minibatches of 136 and 137 samples
+constexpr int kUpdates = 2;
+constexpr uint32_t kFirstIteration = 4;
+Rollout recorded_rollout(int k) {
+  Rollout r = random_rollout(39, recorded_settings().horizon, 4, 2, 2 + unsigned(k));
+  if (!k) return r;
+  const Rollout before = recorded_rollout(k - 1);
+  std::copy(before.observation.end() - r.nworld * r.nobs, before.observation.end(), r.observation.begin());
+  return r;
+}
+template <class T>
+std::unique_ptr<Learner<T>> start_recorded() {
+  const Rollout r = recorded_rollout(0);
+  return start<T>(new_policy("none", r.nobs, r.nact, recorded_settings(), 5), recorded_settings(), r);
+}
+
+// tolerance of numbers about 1
 template <class T>
 void compare_with_recorded(double tolerance) {
   std::ifstream in(kRecorded);
   REQUIRE(in);
   const json file = json::parse(in), &given = file.at("given"), &expected = file.at("expected");
-  const PpoSettings s = recorded_settings();
-  const Rollout r = random_rollout(8, s.horizon, 5, 3, 2);
-  const auto learner = start<T>(new_policy("none", r.nobs, r.nact, s, 5), s, r);
-  const Doubles actions = roll(*learner, r), recorded = given.at("action");
-  INFO("if the rollout differs, run torch_update.py again");
-  REQUIRE(given.at("reward").get<Doubles>() == r.reward);
-  for (size_t i = 0; i < recorded.size(); i++) REQUIRE(actions[i] == Approx(recorded[i]).epsilon(tolerance).margin(tolerance));
+  INFO("if settings or rollouts differ, run torch_update.py again");
+  REQUIRE(given.at("settings") == as_json(recorded_settings()));
+  REQUIRE(given.at("rollout").size() == kUpdates);
+  const auto learner = start_recorded<T>();
+  const auto near = [&](double x) { return Approx(x).epsilon(tolerance).margin(tolerance); };
 
-  learner->update(4);
-  const UpdateStats stats = learner->take_stats();
-  CHECK(stats.kl == Approx(expected.at("kl").get<double>()).epsilon(100 * tolerance));
-  CHECK(stats.surrogate == Approx(expected.at("surrogate").get<double>()).epsilon(100 * tolerance));
-  CHECK(stats.value_loss == Approx(expected.at("value_loss").get<double>()).epsilon(100 * tolerance));
-  CHECK(stats.actor_norm == Approx(expected.at("actor_norm").get<double>()).epsilon(100 * tolerance));
-  CHECK(stats.critic_norm == Approx(expected.at("critic_norm").get<double>()).epsilon(100 * tolerance));
-  CHECK(stats.actor_rate == Approx(expected.at("rate").get<double>()).epsilon(1e-12));
-  CHECK(stats.actor_rate < s.actor_rate);
+  double rate = recorded_settings().actor_rate;
+  for (int k = 0; k < kUpdates; k++) {
+    INFO("update " << k);
+    const Rollout r = recorded_rollout(k);
+    json rollout = given.at("rollout").at(k);
+    const Doubles recorded = rollout.at("action"), actions = roll(*learner, r, k * r.horizon);
+    rollout.erase("action"), rollout.erase("order");
+    REQUIRE(rollout == as_json(r));
+    REQUIRE(actions.size() == recorded.size());
+    for (size_t i = 0; i < recorded.size(); i++) REQUIRE(actions[i] == near(recorded[i]));
 
-  const Policy p = learner->policy();
-  CHECK(p.normaliser.count == expected.at("count").get<double>());
-  const Doubles mean = expected.at("mean"), var = expected.at("var");
-  for (int i = 0; i < r.nobs; i++) {
-    CHECK(p.normaliser.mean[i] == Approx(mean[i]).epsilon(tolerance));
-    CHECK(p.normaliser.var[i] == Approx(var[i]).epsilon(tolerance));
+    learner->update(kFirstIteration + uint32_t(k));
+    const UpdateStats stats = learner->take_stats();
+    const json& want = expected.at(k);
+    CHECK(stats.epochs == recorded_settings().epochs);
+    CHECK(stats.kl == near(want.at("kl")));
+    CHECK(stats.surrogate == near(want.at("surrogate")));
+    CHECK(stats.value_loss == near(want.at("value_loss")));
+    CHECK(stats.actor_norm == near(want.at("actor_norm")));
+    CHECK(stats.critic_norm == near(want.at("critic_norm")));
+    CHECK(stats.actor_rate == Approx(want.at("rate").get<double>()).epsilon(1e-12));
+    CHECK(stats.actor_rate != rate);
+    rate = stats.actor_rate;
+
+    Policy p = learner->policy();
+    CHECK(p.normaliser.count == want.at("count").get<double>());
+    const Doubles mean = want.at("mean"), var = want.at("var"), after = want.at("parameters");
+    for (int i = 0; i < r.nobs; i++) {
+      CHECK(p.normaliser.mean[i] == near(mean[i]));
+      CHECK(p.normaliser.var[i] == near(var[i]));
+    }
+    const std::vector<double*> parameter = parameters(p);
+    REQUIRE(parameter.size() == after.size());
+    double wrong = 0;
+    for (size_t i = 0; i < after.size(); i++) wrong = std::max(wrong, std::abs(*parameter[i] - after[i]));
+    CHECK(wrong < tolerance);
   }
-  Policy copy = p;
-  const std::vector<double*> parameter = parameters(copy);
-  const Doubles after = expected.at("parameters");
-  REQUIRE(parameter.size() == after.size());
-  double wrong = 0;
-  for (size_t i = 0; i < after.size(); i++) wrong = std::max(wrong, std::abs(*parameter[i] - after[i]));
-  CHECK(wrong < tolerance);
 }
 
 }  // namespace
 
-TEST_CASE("the gradient is that of the loss") {
-  compare_gradients(9, 5);
-  compare_gradients(40, 10);  // several shards, the last one not full
+TEST_CASE("the gradient is that of the loss, the step Adam's") {
+  compare_gradients(9, 5, {6, 5});
+  compare_gradients(40, 10, {6, 5});        // several shards, the last one not full
+  compare_gradients(40, 10, {70, 60}, 20);  // several chunks of parameters
 }
 
-TEST_CASE("one update is PyTorch's, double") { compare_with_recorded<double>(1e-11); }
-TEST_CASE("one update is PyTorch's, float") { compare_with_recorded<float>(1e-5); }
+TEST_CASE("updates are PyTorch's, double") { compare_with_recorded<double>(1e-11); }
+TEST_CASE("updates are PyTorch's, float") { compare_with_recorded<float>(1e-5); }
 
 // for torch_update.py
-TEST_CASE("what PyTorch is given", "[.][torch_given]") {
+TEST_CASE("what PyTorch is given", "[.][stance_torch_dump]") {
   const char* path = std::getenv("TORCH_GIVEN");
   REQUIRE(path);
   const PpoSettings s = recorded_settings();
-  const Rollout r = random_rollout(8, s.horizon, 5, 3, 2);
-  const Policy p = new_policy("none", r.nobs, r.nact, s, 5);
-  const auto learner = start<double>(p, s, r);
-  json order;
-  const uint32_t n = uint32_t(s.horizon * r.nworld);
-  for (int epoch = 0; epoch < s.epochs; epoch++) {
-    json e;
-    for (uint32_t i = 0; i < n; i++) e.push_back(shuffled(i, n, 7, 4, uint32_t(epoch)));
-    order.push_back(e);
+  const auto learner = start_recorded<double>();
+  const Policy p = learner->policy();
+  json given = {{"nobs", p.nobs}, {"nact", p.nact}, {"policy", as_json(p)}, {"settings", as_json(s)}};
+  for (int k = 0; k < kUpdates; k++) {
+    const Rollout r = recorded_rollout(k);
+    const uint32_t n = uint32_t(r.horizon * r.nworld), iteration = kFirstIteration + uint32_t(k);
+    json rollout = as_json(r);
+    rollout["action"] = roll(*learner, r, k * r.horizon);
+    for (int epoch = 0; epoch < s.epochs; epoch++) {
+      json order;
+      for (uint32_t i = 0; i < n; i++) order.push_back(shuffled(i, n, kSeed, iteration, uint32_t(epoch)));
+      rollout["order"].push_back(order);
+    }
+    given["rollout"].push_back(rollout);
+    learner->update(iteration);
   }
-  json settings;
-#define X(type, name, value, doc) settings[#name] = s.name;
-  STANCE_PPO(X)
-#undef X
-  const json given = {{"nworld", r.nworld},
-                      {"nobs", r.nobs},
-                      {"nact", r.nact},
-                      {"policy", as_json(p)},
-                      {"settings", settings},
-                      {"observation", r.observation},
-                      {"reward", r.reward},
-                      {"done", r.done},
-                      {"truncated_at", r.truncated_at},
-                      {"last", r.last},
-                      {"action", roll(*learner, r)},
-                      {"order", order}};
-  std::ofstream(path) << given.dump(1);
+  std::ofstream(path) << given;
 }
 
 TEST_CASE("an update has the same bits with any number of threads") {
   const Rollout r = random_rollout(70, 7, 9, 4, 6);
   PpoSettings s;
-  s.hidden = {20, 10};
+  s.hidden = {70, 60};  // several chunks of parameters
   s.horizon = r.horizon, s.epochs = 2, s.minibatches = 3;
   const auto after = [&]<class T>(T, int nthread) {
     const auto learner = start<T>(new_policy("none", r.nobs, r.nact, s, 5), s, r, nthread);
@@ -319,6 +394,67 @@ TEST_CASE("an update has the same bits with any number of threads") {
     CHECK(after(float(), 1) == after(float(), nthread));
     CHECK(after(double(), 1) == after(double(), nthread));
   }
+}
+
+TEST_CASE("an update stops after the epoch that went too far") {
+  const Rollout r = random_rollout(40, 4, 7, 3, 8);
+  PpoSettings s;
+  s.hidden = {6, 5};
+  s.horizon = r.horizon, s.minibatches = 1, s.actor_rate = 0.01, s.target_kl = 1e-3;
+  const auto after = [&](int epochs, double stop_kl) {
+    s.epochs = epochs, s.stop_kl = stop_kl;
+    const auto learner = start<double>(new_policy("none", r.nobs, r.nact, s, 5), s, r);
+    roll(*learner, r);
+    learner->update(0);
+    return std::pair{learner->take_stats(), learner->save()};
+  };
+  const double second = after(2, 1e9).first.kl, third = after(3, 1e9).first.kl;
+  CHECK(after(1, 1e9).first.kl == Approx(0).margin(1e-12));  // nothing has changed yet
+  REQUIRE(second < third);
+  const auto [stats, state] = after(5, (second + third) / 2 / s.target_kl);
+  CHECK(stats.epochs == 3);
+  CHECK(stats.kl == third);
+  CHECK(state == after(3, 1e9).second);
+}
+
+TEST_CASE("the rate follows the KL divergence, between its bounds") {
+  Rollout r = random_rollout(9, 4, 7, 3, 8);
+  PpoSettings s;
+  s.hidden = {6, 5};
+  s.horizon = r.horizon, s.epochs = 3, s.minibatches = 1, s.stop_kl = 1e12, s.rate_factor = 1.5, s.actor_rate = 1e-3;
+  s.least_rate = 0.9e-3, s.most_rate = 1.2e-3;
+  const auto stats = [&](double target_kl) {
+    s.target_kl = target_kl;
+    const auto learner = start<double>(new_policy("none", r.nobs, r.nact, s, 5), s, r);
+    roll(*learner, r);
+    learner->update(0);
+    return learner->take_stats();
+  };
+  const double kl = stats(1).kl;
+  REQUIRE(kl > 0);
+  CHECK(stats(kl * 2.01).actor_rate == s.most_rate);
+  CHECK(stats(kl / 1.51).actor_rate == s.least_rate);
+  for (double unchanged : {kl * 1.99, kl / 1.49}) CHECK(stats(unchanged).actor_rate == s.actor_rate);
+  s.least_rate = 1e-5, s.most_rate = 1;
+  CHECK(stats(kl * 2.01).actor_rate == Approx(1.5e-3));
+  CHECK(stats(kl / 1.51).actor_rate == Approx(1e-3 / 1.5));
+  r.reward[0] = NAN;
+  CHECK(stats(1).actor_rate == s.actor_rate);
+}
+
+TEST_CASE("the statistics never count more than 2e6 samples") {
+  const Rollout r = random_rollout(9, 4, 7, 3, 8);
+  PpoSettings s;
+  s.hidden = {6, 5}, s.horizon = r.horizon;
+  const auto learner = start<double>(new_policy("none", r.nobs, r.nact, s, 5), s, r);
+  Doubles state = learner->save();
+  double& count = state[state.size() - 3];
+  REQUIRE(count == r.nworld);
+  count = 2e6 - 1;
+  learner->restore(state);
+  roll(*learner, r);
+  learner->update(0);
+  CHECK(learner->policy().normaliser.count == 2e6);
 }
 
 TEST_CASE("the order of samples is a permutation, another one each time") {

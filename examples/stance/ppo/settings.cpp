@@ -59,7 +59,7 @@ PpoSettings default_settings(bool stick) {
   return s;
 }
 
-int default_worlds(bool stick) { return stick ? 64 : 256; }
+int default_worlds(bool stick) { return stick ? 32 : 256; }
 
 void change_setting(PpoSettings& settings, const std::string& assignment) {
   const size_t equals = assignment.find('=');
