@@ -36,10 +36,11 @@ Rollout random_rollout(int nworld, int horizon, int nobs, int nact, unsigned see
   for (int i = 0; i < (horizon + 1) * nworld * nobs; i++) r.observation.push_back((i % 53 == 52 ? 60 : 3) * uniform() + i % nobs);
   for (int i = 0; i < horizon * nworld; i++) r.reward.push_back(uniform()), r.done.push_back(uniform() > 0.7);
   for (int i = 0; i < nworld * nobs; i++) r.last.push_back(3 * uniform());
-  // every third world runs out of time once
-  for (int w = 0; w < nworld; w++) {
-    r.truncated_at.push_back(w % 3 ? -1 : w % horizon);
-    if (w % 3 == 0) r.done[size_t(w % horizon) * nworld + w] = 1;
+  // every third world runs out of time once, other worlds for another seed
+  for (unsigned w = 0; w < unsigned(nworld); w++) {
+    const bool truncated = (w + seed) % 3 == 0;
+    r.truncated_at.push_back(truncated ? int(w % horizon) : -1);
+    if (truncated) r.done[size_t(w % horizon) * nworld + w] = 1;
   }
   return r;
 }
@@ -247,14 +248,14 @@ PpoSettings recorded_settings() {
           .least_rate = 1e-4,
           .most_rate = 1,
           .rate_factor = 1.5,
-          .target_kl = 0.01,
+          .target_kl = 0.005,  // slower after the first update, faster after the second
           .stop_kl = 1000,
           .critic_rate = 0.02,
           .gamma = 0.97,
           .lambda = 0.95,
           .clip = 0.2,
           .entropy = 0.01,
-          .grad_norm = 1,
+          .grad_norm = 0.35,
           .epochs = 2,
           .minibatches = 2};
 }
@@ -438,7 +439,7 @@ TEST_CASE("the rate follows the KL divergence, between its bounds") {
   s.least_rate = 1e-5, s.most_rate = 1;
   CHECK(stats(kl * 2.01).actor_rate == Approx(1.5e-3));
   CHECK(stats(kl / 1.51).actor_rate == Approx(1e-3 / 1.5));
-  r.reward[0] = NAN;
+  r.observation[size_t(r.nworld) * r.nobs] = NAN;  // of the second step
   CHECK(stats(1).actor_rate == s.actor_rate);
 }
 
