@@ -24,7 +24,7 @@ std::string hex(Int x) {
 }
 
 struct Egl {
-  GlLibrary library{{"libEGL.so.1", "libEGL.so"}};
+  GlLibrary shared_object{{"libEGL.so.1", "libEGL.so"}};
   Int (*get_error)();
   Handle (*get_display)(Handle);
   unsigned (*initialize)(Handle, Int*, Int*);
@@ -42,27 +42,27 @@ struct Egl {
   std::string missing;  // why it cannot be used; empty: it can
 
   Egl() {
-    if (!library)
-      missing = library.error();
+    if (!shared_object)
+      missing = shared_object.error();
     else
       try {
         load();
       } catch (const std::runtime_error& e) { missing = e.what(); }
   }
   void load() {
-    library.get(get_error, "eglGetError");
-    library.get(get_display, "eglGetDisplay");
-    library.get(initialize, "eglInitialize");
-    library.get(query_string, "eglQueryString");
-    library.get(bind_api, "eglBindAPI");
-    library.get(choose_config, "eglChooseConfig");
-    library.get(create_context, "eglCreateContext");
-    library.get(destroy_context, "eglDestroyContext");
-    library.get(create_pbuffer, "eglCreatePbufferSurface");
-    library.get(destroy_surface, "eglDestroySurface");
-    library.get(make_current, "eglMakeCurrent");
-    library.get(get_current_context, "eglGetCurrentContext");
-    library.get(get_proc_address, "eglGetProcAddress");
+    shared_object.get(get_error, "eglGetError");
+    shared_object.get(get_display, "eglGetDisplay");
+    shared_object.get(initialize, "eglInitialize");
+    shared_object.get(query_string, "eglQueryString");
+    shared_object.get(bind_api, "eglBindAPI");
+    shared_object.get(choose_config, "eglChooseConfig");
+    shared_object.get(create_context, "eglCreateContext");
+    shared_object.get(destroy_context, "eglDestroyContext");
+    shared_object.get(create_pbuffer, "eglCreatePbufferSurface");
+    shared_object.get(destroy_surface, "eglDestroySurface");
+    shared_object.get(make_current, "eglMakeCurrent");
+    shared_object.get(get_current_context, "eglGetCurrentContext");
+    shared_object.get(get_proc_address, "eglGetProcAddress");
   }
   template <class Function>
   Function* extension(const char* name) const {
@@ -112,7 +112,7 @@ class EglContext : public GlPlatform {
     if (!egl_.make_current(display_, surface_, surface_, context_)) egl_.fail("eglMakeCurrent");
   }
   void* function(const char* name) const override { return egl_.get_proc_address(name); }
-  void show() const override { egl_.library.show(); }
+  void show() const override { egl_.shared_object.show(); }
 
  private:
   void release() {

@@ -11,7 +11,7 @@ using Context = void*;
 constexpr unsigned kRgba = 0x1908, kUnsignedByte = 0x1401;
 
 struct OsMesa {
-  GlLibrary library{{"libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"}};
+  GlLibrary shared_object{{"libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"}};
   Context (*create_context)(unsigned format, int depth, int stencil, int accumulation, Context shared);
   void (*destroy_context)(Context);
   unsigned char (*make_current)(Context, void* buffer, unsigned type, int width, int height);
@@ -20,18 +20,18 @@ struct OsMesa {
   std::string missing;  // why it cannot be used; empty: it can
 
   OsMesa() {
-    if (!library)
-      missing = library.error();
+    if (!shared_object)
+      missing = shared_object.error();
     else
       try {
         load();
       } catch (const std::runtime_error& e) { missing = e.what(); }
   }
   void load() {
-    library.get(create_context, "OSMesaCreateContextExt");
-    library.get(destroy_context, "OSMesaDestroyContext");
-    library.get(make_current, "OSMesaMakeCurrent");
-    library.get(get_proc_address, "OSMesaGetProcAddress");
+    shared_object.get(create_context, "OSMesaCreateContextExt");
+    shared_object.get(destroy_context, "OSMesaDestroyContext");
+    shared_object.get(make_current, "OSMesaMakeCurrent");
+    shared_object.get(get_proc_address, "OSMesaGetProcAddress");
   }
 };
 
@@ -53,7 +53,7 @@ class OsMesaContext : public GlPlatform {
       throw std::runtime_error("OSMesaMakeCurrent failed");
   }
   void* function(const char* name) const override { return osmesa_.get_proc_address(name); }
-  void show() const override { osmesa_.library.show(); }
+  void show() const override { osmesa_.shared_object.show(); }
 
  private:
   static constexpr int kSide = 16;
