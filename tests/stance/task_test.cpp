@@ -13,8 +13,10 @@ namespace {
 std::map<std::string, std::vector<std::string>> rows_of(const std::string& path) {
   std::map<std::string, std::vector<std::string>> rows;
   std::ifstream file(path);
+  bool numbers = false;  // the page has other tables before
   for (std::string line; std::getline(file, line);) {
-    if (line.rfind("| `", 0) != 0) continue;
+    numbers = numbers || line == "## The numbers";
+    if (!numbers || line.rfind("| `", 0) != 0) continue;
     std::vector<std::string> cells;
     std::istringstream s(line.substr(1));
     for (std::string cell; std::getline(s, cell, '|');) {

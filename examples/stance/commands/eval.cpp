@@ -26,6 +26,10 @@ void add_eval(CLI::App& app, int& exit_code) {
   sub->add_option("--seed", o->eval.seed, "Of resets and shoves; 0: the task's")->check(is_seed)->capture_default_str();
   sub->add_option("--shove", o->eval.shove_factor, "Times the task's force")->check(CLI::Range(0.0, 100.0))->capture_default_str();
   sub->add_option("--device", o->eval.device, "cpu, cuda or cuda:N")->capture_default_str();
+  sub->add_option("--nconmax", o->eval.nconmax, "Contacts that a world has room for; 0: the model's default")
+      ->capture_default_str();
+  sub->add_option("--njmax", o->eval.njmax, "Constraint rows that a world has room for; 0: the model's default")
+      ->capture_default_str();
   sub->add_option("--engine", o->engine, "batchsim or mujoco: who steps")
       ->check(CLI::IsMember({"batchsim", "mujoco"}))
       ->capture_default_str();

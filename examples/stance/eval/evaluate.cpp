@@ -54,6 +54,8 @@ Evaluation evaluate(const Body& body, const Policy& policy, const EvalOptions& g
   const EnvOptions env{.nworld = o.nworld,
                        .device = o.device,
                        .nthread = o.nthread,
+                       .nconmax = o.nconmax,
+                       .njmax = o.njmax,
                        .seed = o.seed,
                        .shove_factor = o.shove_factor,
                        .first_only = true};

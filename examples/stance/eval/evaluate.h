@@ -16,6 +16,7 @@ struct EvalOptions {
   bool mujoco = false;       ///< step with MuJoCo, in double
   std::string device = "cpu";
   int nthread = 1;
+  int nconmax = 0, njmax = 0;  ///< contacts and constraint rows that a world has room for; 0: the model's default
 };
 
 struct Evaluation {

@@ -236,9 +236,13 @@ RunResult train_as(const RunOptions& o, const Body& body, const PpoSettings& set
     const Curriculum& c = trainer.curriculum();
     if (!c.solved() || !o.examine) return c.solved();
     if (c.iteration() % kExamineEvery) return false;
-    result.examination =
-        evaluate(body, trainer.learner().policy(),
-                 {.nworld = o.examine, .seed = uint64_t(task::eval_seed) + 1, .device = o.device, .nthread = o.nthread});
+    result.examination = evaluate(body, trainer.learner().policy(),
+                                  {.nworld = o.examine,
+                                   .seed = uint64_t(task::eval_seed) + 1,
+                                   .device = o.device,
+                                   .nthread = o.nthread,
+                                   .nconmax = o.nconmax,
+                                   .njmax = o.njmax});
     return result.examination.fall_share() <= task::solved_fall;
   };
   int saved = trainer.curriculum().iteration();
