@@ -1,4 +1,4 @@
-// Factor and solve on a tree of segments, for a member that works alone: a segment at a time, up to 4 x 3 entries in registers.
+// Factor and solve on a tree of segments, for a member that works alone: a segment at a time, up to 12 entries in registers.
 //
 // Rows of U = D L are kept below, 1 / D on the diagonal:  A = L' D L,
 //
@@ -118,11 +118,11 @@ BS_FN void factor_columns(const Tree& tree, int s, typename B::RealRow A, typena
 template <class B, class Tree>
 BS_FN typename B::Mask factor_alone(const Tree& tree, typename B::RealRow A, typename B::RealRow U, typename B::RealRow w,
                                     typename B::Mask lanes) {
-  constexpr int columns = 3;
+  constexpr int columns_of[kQuad] = {8, 5, 4, 3};  // for 1 ... 4 rows: what 16 registers hold
   typename B::Mask small = B::from_bits(0);
   for (int s = tree.count() - 1; s >= 0; s--) {
     with_constant<kQuad>(tree.size(s), [&](auto R) {
-      constexpr int rows = decltype(R)::value;
+      constexpr int rows = decltype(R)::value, columns = columns_of[rows - 1];
       small = small | factor_diagonal<rows, B>(tree, s, A, U, w, lanes);
       const int n = tree.depth(s);
       for (int j = 0; j < n; j += columns)
@@ -131,6 +131,20 @@ BS_FN typename B::Mask factor_alone(const Tree& tree, typename B::RealRow A, typ
     });
   }
   return small;
+}
+
+// y from what the descendants of segment s left of x: its own triangle
+template <int R, class B, class Tree>
+BS_FN void eliminate_own(const Tree& tree, int s, typename B::RealRow U, typename B::RealRow x, typename B::Real (&y)[R]) {
+  using Real = typename B::Real;
+  const int n = tree.depth(s) * Tree::stride, dof = tree.dof(s);
+  each<R>([&](auto i) {
+    constexpr int t = R - 1 - i;
+    const auto row = U + (tree.row(s, t) + n);
+    y[t] = y[t] * Real(row[t * Tree::stride]);
+    x[dof + t] = y[t];
+    each<t>([&](auto p) { y[p] = fma(-Real(row[p * Tree::stride]), y[t], y[p]); });
+  });
 }
 
 // y(i) = (x(i) - sum over descendants k:  U(k, i) y(k)) / D(i) for the R DoFs of segment s, in place
@@ -148,13 +162,28 @@ BS_FN void solve_up_rows(const Tree& tree, int s, typename B::RealRow U, typenam
       each<R>([&](auto t) { acc[t] = fma(-Real(row[t * Tree::stride]), y, acc[t]); });
     }
   }
-  each<R>([&](auto i) {
-    constexpr int t = R - 1 - i;
-    const auto row = U + (tree.row(s, t) + n);
-    const Real y = acc[t] * Real(row[t * Tree::stride]);
-    x[dof + t] = y;
-    each<t>([&](auto p) { acc[p] = fma(-Real(row[p * Tree::stride]), y, acc[p]); });
-  });
+  eliminate_own<R, B>(tree, s, U, x, acc);
+}
+
+// the same sums in the same order, when all descendants of s are done: its rows are read once, and it takes from its ancestors what
+// they would subtract.
+template <int R, class B, class Tree>
+BS_FN void push_up_rows(const Tree& tree, int s, typename B::RealRow U, typename B::RealRow x) {
+  using Real = typename B::Real;
+  const int n = tree.depth(s), dof = tree.dof(s);
+  Real y[R];
+  int row[R];
+  each<R>([&](auto t) { y[t] = x[dof + t], row[t] = tree.row(s, t); });
+  eliminate_own<R, B>(tree, s, U, x, y);
+  for (int a = 0; a < n; a++) {
+    const int j = tree.column_dof(s, a);
+    Real xj = x[j];
+    each<R>([&](auto i) {
+      constexpr int t = R - 1 - i;
+      xj = fma(-Real(U[row[t] + a * Tree::stride]), y[t], xj);
+    });
+    x[j] = xj;
+  }
 }
 
 // x(i) = y(i) - (sum over ancestors j:  U(i, j) x(j)) / D(i), in place
@@ -184,6 +213,10 @@ BS_FN void solve_up(const Tree& tree, int s, typename B::RealRow U, typename B::
   with_constant<kQuad>(tree.size(s), [&](auto R) { solve_up_rows<decltype(R)::value, B>(tree, s, U, x); });
 }
 template <class B, class Tree>
+BS_FN void push_up(const Tree& tree, int s, typename B::RealRow U, typename B::RealRow x) {
+  with_constant<kQuad>(tree.size(s), [&](auto R) { push_up_rows<decltype(R)::value, B>(tree, s, U, x); });
+}
+template <class B, class Tree>
 BS_FN void solve_down(const Tree& tree, int s, typename B::RealRow U, typename B::RealRow x) {
   with_constant<kQuad>(tree.size(s), [&](auto R) { solve_down_rows<decltype(R)::value, B>(tree, s, U, x); });
 }
@@ -191,7 +224,7 @@ BS_FN void solve_down(const Tree& tree, int s, typename B::RealRow U, typename B
 // x = (L' D L)^-1 x
 template <class B, class Tree>
 BS_FN void solve_alone(const Tree& tree, typename B::RealRow U, typename B::RealRow x) {
-  for (int s = tree.count() - 1; s >= 0; s--) solve_up<B>(tree, s, U, x);
+  for (int s = tree.count() - 1; s >= 0; s--) push_up<B>(tree, s, U, x);
   for (int s = 0; s < tree.count(); s++) solve_down<B>(tree, s, U, x);
 }
 
